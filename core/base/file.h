@@ -1,0 +1,62 @@
+/* file.h - files in whole, mapped, or written so that a kill leaves the old or the new one. */
+#ifndef GS_CORE_BASE_FILE_H
+#define GS_CORE_BASE_FILE_H
+
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A read-only view of a whole file. An empty file has size 0 and bytes non-NULL. */
+struct gs_mapped_file {
+    const unsigned char *bytes;
+    size_t size;
+};
+
+/* Map `path` (a regular file; a folder or device is refused by name). Release with
+ * gs_file_unmap, which clears the struct and accepts an already cleared one. */
+enum gs_status gs_file_map(const char *path, struct gs_mapped_file *file, struct gs_error *error);
+void gs_file_unmap(struct gs_mapped_file *file);
+
+bool gs_path_exists(const char *path);
+bool gs_path_is_folder(const char *path);
+
+/* "folder/name" as a new string (gs_free). An absolute `name` stands alone. NULL: no memory. */
+char *gs_path_join(const char *folder, const char *name);
+/* The folder part of `path` ("." when there is none), a new string (gs_free). */
+char *gs_path_folder(const char *path);
+
+/* Make `path` and missing parents; an existing folder is fine. */
+enum gs_status gs_folder_create(const char *path, struct gs_error *error);
+
+/* Names (not paths) in a folder in byte order, without "." and "..". Free each name and the array
+ * with gs_free_names. */
+enum gs_status gs_folder_list(const char *path, char ***names, size_t *count,
+                              struct gs_error *error);
+void gs_free_names(char **names, size_t count);
+
+/* Bytes that an unprivileged process may still write on the file system that holds `path` (or its
+ * nearest existing parent). */
+enum gs_status gs_free_space(const char *path, uint64_t *bytes, struct gs_error *error);
+
+/* An output file being written beside its final place. Usage:
+ *     gs_output_open(&out, path, force, error); fwrite(..., out.stream); gs_output_commit(&out,
+ * error) and gs_output_abandon(&out) on every failing way out (fine after commit, too). Commit
+ * flushes, fsyncs and renames; until then `path` is untouched. An existing path is refused unless
+ * force. */
+struct gs_output {
+    FILE *stream;
+    char *path;
+    char *temporary;
+};
+enum gs_status gs_output_open(struct gs_output *out, const char *path, bool force,
+                              struct gs_error *error);
+enum gs_status gs_output_commit(struct gs_output *out, struct gs_error *error);
+void gs_output_abandon(struct gs_output *out);
+
+/* The whole of `bytes` to `path` through a gs_output. */
+enum gs_status gs_file_write(const char *path, bool force, const void *bytes, size_t size,
+                             struct gs_error *error);
+
+#endif

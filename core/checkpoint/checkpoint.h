@@ -1,0 +1,28 @@
+/* checkpoint.h - a model in a file. A checkpoint is a safetensors file with the parameter names of
+ * ../shared/spec/model.md; its config is metadata "gpnscope.config", or config.json beside it, or
+ * follows from names and shapes.
+ */
+#ifndef GS_CORE_CHECKPOINT_CHECKPOINT_H
+#define GS_CORE_CHECKPOINT_CHECKPOINT_H
+
+#include "core/base/hash.h"
+#include "core/base/status.h"
+#include "core/models/model.h"
+
+struct gs_checkpoint_info {
+    char sha256[GS_SHA256_TEXT]; /* of the file's bytes */
+    int64_t step;                /* metadata "gpnscope.step"; -1 when not said */
+    int64_t seed;                /* metadata "gpnscope.seed"; -1 when not said */
+    const char *config_source;   /* "metadata", "config.json" or "shapes"; static */
+};
+
+/* Load into a new model (gs_model_destroy). Every parameter must be there with its shape and be
+ * finite; unknown tensors are refused by name. info may be NULL. */
+enum gs_status gs_checkpoint_load(const char *path, struct gs_model **model,
+                                  struct gs_checkpoint_info *info, struct gs_error *error);
+
+/* Write the model with its config in the metadata. step or seed < 0: not said. */
+enum gs_status gs_checkpoint_save(const char *path, bool force, const struct gs_model *model,
+                                  int64_t step, int64_t seed, struct gs_error *error);
+
+#endif

@@ -1,0 +1,40 @@
+# What every target of the project has in common.
+
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+option(GS_WERROR "Treat warnings as errors" OFF)
+set(CMAKE_C_FLAGS_ASAN "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+    CACHE STRING "C flags of the Asan build type")
+set(CMAKE_CXX_FLAGS_ASAN "${CMAKE_C_FLAGS_ASAN}" CACHE STRING "C++ flags of the Asan build type")
+set(CMAKE_EXE_LINKER_FLAGS_ASAN "-fsanitize=address,undefined" CACHE STRING "")
+
+add_library(gs_common INTERFACE)
+target_include_directories(gs_common INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_definitions(gs_common INTERFACE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE _FILE_OFFSET_BITS=64)
+target_compile_options(gs_common INTERFACE -Wall -Wextra -Wconversion -Wshadow
+                       $<$<BOOL:${GS_WERROR}>:-Werror>)
+
+# gs_add_program(<command> <library> <source>): the program gpnscope-<command>, found by the
+# dispatcher beside itself.
+function(gs_add_program command library source)
+  add_executable(gpnscope-${command} ${source})
+  target_link_libraries(gpnscope-${command} PRIVATE ${library})
+  install(TARGETS gpnscope-${command} RUNTIME)
+endfunction()
+
+# gs_add_test(<name> LIBRARIES <lib>… SOURCES <file>… [LABELS <label>…] [ARGUMENTS …]): one cmocka
+# program, one ctest entry. Exit code 77 means skipped, by name, with the reason printed.
+function(gs_add_test name)
+  cmake_parse_arguments(arg "" "" "LIBRARIES;SOURCES;LABELS;ARGUMENTS" ${ARGN})
+  add_executable(test_${name} ${arg_SOURCES})
+  target_link_libraries(test_${name} PRIVATE ${arg_LIBRARIES} gs_test_support)
+  set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  add_test(NAME ${name} COMMAND test_${name} ${arg_ARGUMENTS})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS "${arg_LABELS}"
+    ENVIRONMENT "GS_BIN=${PROJECT_BINARY_DIR}/bin;GS_SOURCE=${PROJECT_SOURCE_DIR};GS_SHARED=${PROJECT_SOURCE_DIR}/../shared")
+endfunction()
