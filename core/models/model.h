@@ -60,6 +60,9 @@ size_t gs_model_state_width(const struct gs_model *model);
 size_t gs_model_first(const struct gs_model *model);
 /* What a tap can see; borrowed. */
 const struct gs_channel *gs_model_channels(const struct gs_model *model, size_t *count);
+/* Index of the state channel whose rows gs_runner_decode takes ("predicted" for GPN: the row of
+ * step t decodes to the distribution of token t + gs_model_first). */
+size_t gs_model_decodable_channel(const struct gs_model *model);
 /* Width of the token embedding, and the row of token `id` (borrowed; input side). */
 size_t gs_model_embedding_width(const struct gs_model *model);
 const float *gs_model_embedding(const struct gs_model *model, uint32_t id);
