@@ -13,11 +13,15 @@ set(CMAKE_C_FLAGS_ASAN "-O1 -g -fsanitize=address,undefined -fno-sanitize-recove
 set(CMAKE_CXX_FLAGS_ASAN "${CMAKE_C_FLAGS_ASAN}" CACHE STRING "C++ flags of the Asan build type")
 set(CMAKE_EXE_LINKER_FLAGS_ASAN "-fsanitize=address,undefined" CACHE STRING "")
 
+# Warnings and definitions are ours alone; a consumer of the installed package gets the include path.
 add_library(gs_common INTERFACE)
-target_include_directories(gs_common INTERFACE "${PROJECT_SOURCE_DIR}")
-target_compile_definitions(gs_common INTERFACE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE _FILE_OFFSET_BITS=64)
-target_compile_options(gs_common INTERFACE -Wall -Wextra -Wconversion -Wshadow
-                       $<$<BOOL:${GS_WERROR}>:-Werror>)
+target_include_directories(gs_common INTERFACE
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:include/gpnscope>")
+target_compile_definitions(gs_common INTERFACE
+  "$<BUILD_INTERFACE:_POSIX_C_SOURCE=200809L;_DEFAULT_SOURCE;_FILE_OFFSET_BITS=64>")
+target_compile_options(gs_common INTERFACE
+  "$<BUILD_INTERFACE:-Wall;-Wextra;-Wconversion;-Wshadow>"
+  "$<BUILD_INTERFACE:$<$<BOOL:${GS_WERROR}>:-Werror>>")
 
 # gs_add_program(<command> <library> <source>): the program gpnscope-<command>, found by the
 # dispatcher beside itself.
