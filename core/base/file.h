@@ -43,17 +43,23 @@ enum gs_status gs_free_space(const char *path, uint64_t *bytes, struct gs_error 
 /* An output file being written beside its final place. Usage:
  *     gs_output_open(&out, path, force, error); fwrite(..., out.stream); gs_output_commit(&out,
  * error) and gs_output_abandon(&out) on every failing way out (fine after commit, too). Commit
- * flushes, fsyncs and renames; until then `path` is untouched. An existing path is refused unless
- * force. */
+ * flushes, fsyncs and renames; until then `path` is untouched, so that it may be the file being
+ * read. An existing path is refused unless force; what is no regular file is refused always; a
+ * link is followed. Temporaries that a killed process left beside `path` are swept. */
 struct gs_output {
     FILE *stream;
     char *path;
     char *temporary;
+    bool force;
 };
 enum gs_status gs_output_open(struct gs_output *out, const char *path, bool force,
                               struct gs_error *error);
 enum gs_status gs_output_commit(struct gs_output *out, struct gs_error *error);
 void gs_output_abandon(struct gs_output *out);
+
+/* GS_EXISTS when an output to `path` would be refused by gs_output_open; for use before long work.
+ */
+enum gs_status gs_output_check(const char *path, bool force, struct gs_error *error);
 
 /* The whole of `bytes` to `path` through a gs_output. */
 enum gs_status gs_file_write(const char *path, bool force, const void *bytes, size_t size,

@@ -15,7 +15,8 @@ void gs_sha256_update(struct gs_sha256 *hash, const void *bytes, size_t size);
 void gs_sha256_finish(struct gs_sha256 *hash, char text[GS_SHA256_TEXT]);
 void gs_sha256_destroy(struct gs_sha256 *hash);
 
-/* The digest of a file's bytes. For a folder: of the names and bytes of its files in byte order. */
+/* The digest of a file's bytes. For a folder: of its files in byte order of their names, of each
+ * the name, NUL, its digest in hex and a newline; hidden files and folders inside do not count. */
 enum gs_status gs_sha256_path(const char *path, char text[GS_SHA256_TEXT], struct gs_error *error);
 
 #endif

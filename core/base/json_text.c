@@ -1,0 +1,210 @@
+/* JSON as text. Ours and not jansson's, for two reasons: numbers take the fewest digits that read
+ * back as the same bits, and a row of scalars stays on one line. */
+#include "core/base/json.h"
+
+#include "core/base/memory.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct text {
+    char *bytes;
+    size_t used, room;
+    int indent;
+    bool failed; /* memory ran out: everything later is ignored */
+};
+
+static void grow(struct text *out, size_t wanted) {
+    size_t room;
+    if (!gs_multiply(out->room ? out->room : 128, 2, &room)) room = wanted;
+    if (room < wanted) room = wanted;
+    char *bytes = realloc(out->bytes, room);
+    if (!bytes) {
+        out->failed = true;
+        return;
+    }
+    out->bytes = bytes;
+    out->room = room;
+}
+
+static void put_bytes(struct text *out, const char *bytes, size_t size) {
+    size_t wanted;
+    if (out->failed) return;
+    if (!gs_add(out->used, size, &wanted) || !gs_add(wanted, 1, &wanted)) {
+        out->failed = true;
+        return;
+    }
+    if (wanted > out->room) grow(out, wanted);
+    if (out->failed) return;
+    memcpy(out->bytes + out->used, bytes, size);
+    out->used += size;
+    out->bytes[out->used] = '\0';
+}
+
+static void put(struct text *out, const char *bytes) {
+    put_bytes(out, bytes, strlen(bytes));
+}
+
+static void put_line(struct text *out, size_t depth) {
+    if (out->indent == 0) return;
+    put(out, "\n");
+    for (size_t i = 0; i < depth * (size_t)out->indent; i++) put(out, " ");
+}
+
+/* "</" is written "<\/", which is the same JSON and cannot end a script in a page; U+2028 and
+ * U+2029 end lines in older JavaScript. */
+static void put_escape(struct text *out, const char *byte, const char *before, size_t *length) {
+    char escape[8];
+    *length = 1;
+    switch (*byte) {
+    case '"':
+        put(out, "\\\"");
+        return;
+    case '\\':
+        put(out, "\\\\");
+        return;
+    case '\n':
+        put(out, "\\n");
+        return;
+    case '\r':
+        put(out, "\\r");
+        return;
+    case '\t':
+        put(out, "\\t");
+        return;
+    case '/':
+        put(out, before && *before == '<' ? "\\/" : "/");
+        return;
+    default:
+        break;
+    }
+    if (strncmp(byte, "\xe2\x80\xa8", 3) == 0 || strncmp(byte, "\xe2\x80\xa9", 3) == 0) {
+        *length = 3;
+        put(out, byte[2] == '\xa8' ? "\\u2028" : "\\u2029");
+        return;
+    }
+    if ((unsigned char)*byte >= 0x20 && *byte != 0x7f) {
+        put_bytes(out, byte, 1);
+        return;
+    }
+    snprintf(escape, sizeof escape, "\\u%04x", (unsigned)(unsigned char)*byte);
+    put(out, escape);
+}
+
+static void put_string(struct text *out, const char *string) {
+    put(out, "\"");
+    size_t length;
+    for (const char *byte = string; *byte; byte += length)
+        put_escape(out, byte, byte > string ? byte - 1 : NULL, &length);
+    put(out, "\"");
+}
+
+/* Fewest of 15, 16, 17 digits that read back as the same number. */
+static void put_real(struct text *out, double number) {
+    char digits[40];
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, number);
+        if (strtod(digits, NULL) == number) break;
+    }
+    bool whole = true; /* "3" would read back as an integer */
+    for (char *byte = digits; *byte; byte++) {
+        if (strchr("0123456789+-", *byte)) continue;
+        if (*byte != 'e') *byte = '.'; /* whatever the locale's point is */
+        whole = false;
+    }
+    put(out, digits);
+    if (whole) put(out, ".0");
+}
+
+static bool all_scalars(const struct gs_json *array) {
+    for (size_t i = 0; i < gs_json_size(array); i++) {
+        enum gs_json_type type = gs_json_type(gs_json_at(array, i));
+        if (type == GS_JSON_ARRAY || type == GS_JSON_OBJECT) return false;
+    }
+    return true;
+}
+
+static void put_value(struct text *out, const struct gs_json *value, size_t depth);
+
+static void put_array(struct text *out, const struct gs_json *array, size_t depth) {
+    bool flat = all_scalars(array);
+    size_t count = gs_json_size(array);
+    put(out, "[");
+    for (size_t i = 0; i < count; i++) {
+        if (!flat) put_line(out, depth + 1);
+        put_value(out, gs_json_at(array, i), depth + 1);
+        if (i + 1 < count) put(out, flat || out->indent == 0 ? ", " : ",");
+    }
+    if (!flat && count) put_line(out, depth);
+    put(out, "]");
+}
+
+static void put_object(struct text *out, const struct gs_json *object, size_t depth) {
+    size_t count = gs_json_size(object);
+    put(out, "{");
+    for (size_t i = 0; i < count; i++) {
+        put_line(out, depth + 1);
+        put_string(out, gs_json_key_at(object, i));
+        put(out, ": ");
+        put_value(out, gs_json_value_at(object, i), depth + 1);
+        if (i + 1 < count) put(out, out->indent == 0 ? ", " : ",");
+    }
+    if (count) put_line(out, depth);
+    put(out, "}");
+}
+
+static void put_value(struct text *out, const struct gs_json *value, size_t depth) {
+    int64_t integer = 0;
+    double number = 0;
+    bool truth = false;
+    char digits[32];
+    switch (gs_json_type(value)) {
+    case GS_JSON_OBJECT:
+        put_object(out, value, depth);
+        break;
+    case GS_JSON_ARRAY:
+        put_array(out, value, depth);
+        break;
+    case GS_JSON_STRING:
+        put_string(out, gs_json_string(value));
+        break;
+    case GS_JSON_BOOL:
+        put(out, gs_json_truth(value, &truth) && truth ? "true" : "false");
+        break;
+    case GS_JSON_REAL:
+        if (gs_json_number(value, &number)) put_real(out, number);
+        break;
+    case GS_JSON_INTEGER:
+        if (gs_json_integer(value, &integer)) {
+            snprintf(digits, sizeof digits, "%" PRId64, integer);
+            put(out, digits);
+        }
+        break;
+    case GS_JSON_NULL:
+    case GS_JSON_NOTHING:
+        put(out, "null");
+        break;
+    }
+}
+
+char *gs_json_text(const struct gs_json *value, int indent) {
+    struct text out = {.indent = indent < 0 ? 0 : indent};
+    put_value(&out, value, 0);
+    if (out.failed) {
+        free(out.bytes);
+        return NULL;
+    }
+    return out.bytes;
+}
+
+enum gs_status gs_json_print(const struct gs_json *value, FILE *stream, struct gs_error *error) {
+    char *text = gs_json_text(value, 2);
+    if (!text) return gs_fail_memory(error, 0, "JSON text");
+    errno = 0;
+    bool written = fputs(text, stream) >= 0 && fputc('\n', stream) != EOF;
+    int reason = errno ? errno : EIO;
+    gs_free(text);
+    return written ? GS_OK : gs_fail_errno(error, reason, "cannot write JSON", NULL);
+}

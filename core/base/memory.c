@@ -1,0 +1,42 @@
+#include "core/base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 }; /* a cache line, and the widest vector */
+
+bool gs_multiply(size_t a, size_t b, size_t *product) {
+    if (b != 0 && a > SIZE_MAX / b) return false;
+    *product = a * b;
+    return true;
+}
+
+bool gs_add(size_t a, size_t b, size_t *sum) {
+    if (a > SIZE_MAX - b) return false;
+    *sum = a + b;
+    return true;
+}
+
+void *gs_calloc(size_t count, size_t size) {
+    size_t bytes, padded;
+    if (!gs_multiply(count, size, &bytes)) return NULL;
+    if (!gs_add(bytes, ALIGNMENT - 1, &padded)) return NULL;
+    padded -= padded % ALIGNMENT; /* aligned_alloc wants a multiple */
+    if (padded == 0) padded = ALIGNMENT;
+    void *pointer = aligned_alloc(ALIGNMENT, padded);
+    if (pointer) memset(pointer, 0, padded);
+    return pointer;
+}
+
+void gs_free(void *pointer) {
+    free(pointer);
+}
+
+char *gs_strdup(const char *text) {
+    if (!text) return NULL;
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    if (copy) memcpy(copy, text, size);
+    return copy;
+}
