@@ -1,0 +1,17 @@
+/* model_config.h - a model from the JSON that describes it, in a checkpoint or a training config.
+ */
+#ifndef GS_CORE_CHECKPOINT_MODEL_CONFIG_H
+#define GS_CORE_CHECKPOINT_MODEL_CONFIG_H
+
+#include "core/base/json.h"
+#include "core/base/status.h"
+#include "core/models/model.h"
+
+/* A model with zero parameters from {"kind": …, "model": {…}}; other members are not looked at.
+ * Without "kind" it is the one kind that accepts the model object; GS_CONFIG when none does (with
+ * each kind's reason) or several do. `where` names the source in errors. Free the model with
+ * gs_model_destroy. */
+enum gs_status gs_model_from_config(const struct gs_json *config, const char *where,
+                                    struct gs_model **model, struct gs_error *error);
+
+#endif
