@@ -1,0 +1,90 @@
+/* kernels.h - the inner loops of the models, in the widest form that the processor has.
+ *
+ * Each kernel is written once with compiler vectors and compiled once per instruction set; the
+ * table is chosen when the program starts. Two rules hold for all of them:
+ *   - what a kernel computes for one row depends on that row alone, in a fixed order, so that bits
+ *     do not depend on the batch, on neighbours or on threads;
+ *   - kernels allocate nothing and synchronise nothing: the caller splits the work.
+ * Formulas: ../shared/spec/model.md. Arrays may not overlap unless said so.
+ */
+#ifndef GS_CORE_KERNELS_KERNELS_H
+#define GS_CORE_KERNELS_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gs_kernels {
+    const char *isa; /* "avx512", "avx2", "generic" */
+    size_t panel;    /* columns of a packed panel */
+
+    /* ---- products with packed weights (core/kernels/packed.h) ------------------------------- */
+
+    /* y[r, c] (+)= sum over k of x[r, k] W[k, c], k ascending in one chain of multiply-adds, for
+     * the columns of panels first … last - 1. x (rows, inner) with row stride xs; y (rows,
+     * columns) with row stride ys. `accumulate` starts the chain from y. */
+    void (*product)(const float *x, size_t xs, size_t rows, const float *packed, size_t inner,
+                    size_t first, size_t last, size_t columns, float *y, size_t ys,
+                    bool accumulate);
+
+    /* ---- one row ----------------------------------------------------------------------------- */
+
+    /* y = x * s, s = 1 / sqrt(mean(x^2) + 1e-6); returns s. y may be x. */
+    float (*rms)(const float *x, size_t n, float *y);
+    /* dx (+)= s (dy - y mean(y dy)): back through rms, given its y and s. dx may be dy. */
+    void (*rms_backward)(const float *dy, const float *y, float s, size_t n, float *dx,
+                         bool accumulate);
+    /* y = relu(x + bias) * s, s = 1 / sqrt(sum(relu^2) + 1e-12); returns s. y may be x. */
+    float (*unit_relu)(const float *x, const float *bias, size_t n, float *y);
+    /* dx = back through unit_relu, given y and s (0 where y is 0). dx may be dy. */
+    void (*unit_relu_backward)(const float *dy, const float *y, float s, size_t n, float *dx);
+    /* y = sigmoid(x + bias). y may be x. */
+    void (*sigmoid)(const float *x, const float *bias, size_t n, float *y);
+    /* y = silu(gate) * x * scale. */
+    void (*swiglu)(const float *gate, const float *x, float scale, size_t n, float *y);
+    /* Back through swiglu at scale: dgate = dy x scale silu'(gate); dx = dy silu(gate), which is
+     * the gradient of (x scale); y is computed again. dx may be dy. */
+    void (*swiglu_backward)(const float *gate, const float *x, float scale, const float *dy,
+                            size_t n, float *dgate, float *dx, float *y);
+    /* y = gate * x + a (+ b when not NULL). */
+    void (*gated_sum)(const float *gate, const float *x, const float *a, const float *b, size_t n,
+                      float *y);
+    /* Back through gate * x with gate = sigmoid(pre): dpre = dy x xscale gate (1 - gate),
+     * dx = dy gate. The x of the forward is x * xscale here. dx may be dy. */
+    void (*gate_backward)(const float *gate, const float *x, float xscale, const float *dy,
+                          size_t n, float *dpre, float *dx);
+    /* sum of x^2, and of x y, in float lanes then double. */
+    double (*squares)(const float *x, size_t n);
+    double (*dot)(const float *x, const float *y, size_t n);
+    /* y += x */
+    void (*add)(const float *x, size_t n, float *y);
+    /* -log softmax(logits)[target]; with `gradient`, logits become softmax - onehot(target). */
+    float (*cross_entropy)(float *logits, size_t n, size_t target, bool gradient);
+
+    /* ---- one head of one sequence's matrix memory: M (dk, dv) ------------------------------- */
+
+    /* diff = v - M' k; M <- decay M + strength k (x) diff; with q: read = M' q (new M). */
+    void (*memory_step)(float *M, size_t dk, size_t dv, const float *k, const float *v, float decay,
+                        float strength, const float *q, float *diff, float *read);
+    /* read = M' q */
+    void (*memory_read)(const float *M, size_t dk, size_t dv, const float *q, float *read);
+    /* Back through the read: dM += q (x) dread; dq = M dread. */
+    void (*memory_read_backward)(const float *M, size_t dk, size_t dv, const float *q,
+                                 const float *dread, float *dM, float *dq);
+    /* Back through the write, given M before it, diff, and dM with respect to M after it, which
+     * becomes dM with respect to M before it. Gives dk (dk), dv (dv), and the gradients of decay
+     * and strength. work: dv floats. */
+    void (*memory_write_backward)(const float *M, size_t dk, size_t dv, const float *k,
+                                  const float *diff, float decay, float strength, float *dM,
+                                  float *dkey, float *dvalue, float *ddecay, float *dstrength,
+                                  float *work);
+};
+
+/* The table in use. */
+const struct gs_kernels *gs_kernels(void);
+/* Its name alone, for records: gs_kernels_isa (core/kernels/isa.h). */
+/* All tables that this processor can run, best first; for tests. */
+size_t gs_kernels_count(void);
+const struct gs_kernels *gs_kernels_at(size_t index);
+
+#endif

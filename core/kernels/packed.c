@@ -1,0 +1,69 @@
+#include "core/kernels/packed.h"
+
+#include "core/base/memory.h"
+#include "core/kernels/kernels.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+static size_t panels_of(size_t columns) {
+    size_t panel = gs_kernels()->panel;
+    return (columns + panel - 1) / panel;
+}
+
+size_t gs_packed_floats(size_t inner, size_t columns) {
+    return panels_of(columns) * inner * gs_kernels()->panel;
+}
+
+enum gs_status gs_packed_create(size_t inner, size_t columns, struct gs_packed *packed,
+                                struct gs_error *error) {
+    *packed = (struct gs_packed){.inner = inner, .columns = columns, .panels = panels_of(columns)};
+    packed->values = gs_calloc(gs_packed_floats(inner, columns), sizeof(float));
+    if (!packed->values)
+        return gs_fail_memory(error, gs_packed_floats(inner, columns) * sizeof(float),
+                              "packed weights");
+    return GS_OK;
+}
+
+void gs_packed_destroy(struct gs_packed *packed) {
+    gs_free(packed->values);
+    *packed = (struct gs_packed){0};
+}
+
+float gs_round_bf16(float x) {
+    if (!isfinite(x)) return x;
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits += 0x7fffu + ((bits >> 16) & 1u);
+    bits &= 0xffff0000u;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+void gs_packed_put(struct gs_packed *packed, size_t row, size_t column,
+                   const struct gs_block *block) {
+    const size_t panel = gs_kernels()->panel, inner = packed->inner;
+    for (size_t i = 0; i < block->rows; i++) {
+        const float scale = block->row_scale ? block->row_scale[i] : 1.0f;
+        for (size_t j = 0; j < block->columns; j++) {
+            float value = block->values[i * block->stride + j];
+            if (block->bf16) value = gs_round_bf16(value);
+            size_t r = row + (block->transpose ? j : i);
+            size_t c = column + (block->transpose ? i : j);
+            packed->values[(c / panel * inner + r) * panel + c % panel] = value * scale;
+        }
+    }
+}
+
+void gs_packed_product(const struct gs_packed *packed, const float *x, size_t xs, size_t rows,
+                       size_t first, size_t last, float *y, size_t ys, bool accumulate) {
+    gs_kernels()->product(x, xs, rows, packed->values, packed->inner, first, last, packed->columns,
+                          y, ys, accumulate);
+}
+
+void gs_packed_share(const struct gs_packed *packed, size_t index, size_t count, size_t *first,
+                     size_t *last) {
+    *first = packed->panels * index / count;
+    *last = packed->panels * (index + 1) / count;
+}

@@ -1,0 +1,28 @@
+/* The table of one instruction set. */
+#include "core/kernels/per_isa.h"
+
+#define GS_TEXT2(name) #name
+#define GS_TEXT(name) GS_TEXT2(name)
+
+const struct gs_kernels GS_KERNEL(table) = {
+    .isa = GS_TEXT(GS_ISA),
+    .panel = 2 * GS_LANES,
+    .product = GS_KERNEL(product),
+    .rms = GS_KERNEL(rms),
+    .rms_backward = GS_KERNEL(rms_backward),
+    .unit_relu = GS_KERNEL(unit_relu),
+    .unit_relu_backward = GS_KERNEL(unit_relu_backward),
+    .sigmoid = GS_KERNEL(sigmoid),
+    .swiglu = GS_KERNEL(swiglu),
+    .swiglu_backward = GS_KERNEL(swiglu_backward),
+    .gated_sum = GS_KERNEL(gated_sum),
+    .gate_backward = GS_KERNEL(gate_backward),
+    .squares = GS_KERNEL(squares),
+    .dot = GS_KERNEL(dot),
+    .add = GS_KERNEL(add),
+    .cross_entropy = GS_KERNEL(cross_entropy),
+    .memory_step = GS_KERNEL(memory_step),
+    .memory_read = GS_KERNEL(memory_read),
+    .memory_read_backward = GS_KERNEL(memory_read_backward),
+    .memory_write_backward = GS_KERNEL(memory_write_backward),
+};
