@@ -3,6 +3,7 @@
 #include "core/base/json.h"
 
 #include "core/base/memory.h"
+#include "core/base/numbers.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -101,21 +102,11 @@ static void put_string(struct text *out, const char *string) {
     put(out, "\"");
 }
 
-/* Fewest of 15, 16, 17 digits that read back as the same number. */
 static void put_real(struct text *out, double number) {
-    char digits[40];
-    for (int precision = 15; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, number);
-        if (strtod(digits, NULL) == number) break;
-    }
-    bool whole = true; /* "3" would read back as an integer */
-    for (char *byte = digits; *byte; byte++) {
-        if (strchr("0123456789+-", *byte)) continue;
-        if (*byte != 'e') *byte = '.'; /* whatever the locale's point is */
-        whole = false;
-    }
-    put(out, digits);
-    if (whole) put(out, ".0");
+    char digits[GS_NUMBER_TEXT];
+    put(out, gs_number_text(number, digits));
+    /* "3" would read back as an integer. */
+    if (!strpbrk(digits, ".e")) put(out, ".0");
 }
 
 static bool all_scalars(const struct gs_json *array) {

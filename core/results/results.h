@@ -26,9 +26,14 @@ enum gs_status gs_results_source(struct gs_results *results, const char *path, c
 /* A remark for people that belongs to the numbers, e.g. a policy or a bias. */
 enum gs_status gs_results_note(struct gs_results *results, const char *note,
                                struct gs_error *error);
-/* One entry of "environment" beyond what is always recorded (threads, BLAS, versions, seed). */
+/* One entry of "environment" beyond what is always recorded at create (threads, blas, blas_core,
+ * blas_threading, kernels, compiler, version) and by gs_call_finish (seed, command_line). The same
+ * key again replaces. */
 enum gs_status gs_results_setting(struct gs_results *results, const char *key, const char *text,
                                   struct gs_error *error);
+enum gs_status gs_results_setting_integer(struct gs_results *results, const char *key,
+                                          int64_t integer, struct gs_error *error);
+bool gs_results_has_setting(const struct gs_results *results, const char *key);
 
 struct gs_value {
     double value;     /* NaN: not known, see status */
@@ -41,7 +46,9 @@ struct gs_value {
     double bound;       /* for "censored" */
     const char *reason; /* why it is not ok, for people; NULL: nothing to say */
 };
-/* Names are unique: adding one twice is a programmer's error (asserted). Strings are copied. */
+/* Names are unique: adding one twice is GS_EXISTS. Strings are copied. A value that is not finite
+ * under the status "ok" gets the status "undefined"; a bound or end of an interval that is not
+ * finite becomes null in files. */
 enum gs_status gs_results_add(struct gs_results *results, const char *name,
                               const struct gs_value *value, struct gs_error *error);
 /* Shorthand for a plain finite value. */
@@ -75,7 +82,9 @@ static inline struct gs_cell gs_cell_text(const char *text) {
     return (struct gs_cell){.type = text ? GS_CELL_TEXT : GS_CELL_NULL, .text = text};
 }
 
-/* A new table with `count` columns. */
+/* A new table with `count` columns, unique by name. The name is also a file's name: letters,
+ * digits,
+ * '.', '_', '-', not '.' first; else GS_FORMAT. */
 enum gs_status gs_results_table(struct gs_results *results, const char *name,
                                 const char *const *columns, size_t count, struct gs_table **table,
                                 struct gs_error *error);
@@ -97,7 +106,8 @@ struct gs_cell gs_table_cell(const struct gs_table *table, size_t row, size_t co
 struct gs_json;
 /* The whole as JSON (owned by the caller); NULL when memory is short. */
 struct gs_json *gs_results_json(const struct gs_results *results);
-/* From JSON, strictly: schema and version known, columns and rows of one width. */
+/* From JSON, strictly: schema and version known, columns and rows of one width, a null value only
+ * with a status. Members that are not known are passed over. */
 enum gs_status gs_results_from_json(const struct gs_json *json, const char *where,
                                     struct gs_results **results, struct gs_error *error);
 /* To a file ("-": stdout) by temporary file and rename. */
@@ -105,8 +115,9 @@ enum gs_status gs_results_write(const struct gs_results *results, const char *pa
                                 struct gs_error *error);
 enum gs_status gs_results_read(const char *path, struct gs_results **results,
                                struct gs_error *error);
-/* Every table as <folder>/<prefix><table>.csv (RFC 4180, 17 significant digits, empty for null),
- * and the values as <folder>/<prefix>values.csv. The folder is made. */
+/* Every table as <folder>/<prefix><table>.csv (quoting of RFC 4180, lines end in LF, as many digits
+ * as read back the same bits, empty for null), and the values as <folder>/<prefix>values.csv. The
+ * folder is made. */
 enum gs_status gs_results_write_csv(const struct gs_results *results, const char *folder,
                                     const char *prefix, bool force, struct gs_error *error);
 /* For people: values with unit, interval and status, then tables of at most `table_rows` rows
