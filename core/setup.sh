@@ -121,7 +121,7 @@ explain() { # explain PROFILE…: what is missing, for each system
     [ -z "$debian" ] || say "  Debian, Ubuntu:  sudo apt-get update && sudo apt-get install --no-install-recommends $debian"
     [ -z "$fedora" ] || say "  Fedora:          sudo dnf install $fedora"
     [ -z "$brew" ] || say "  Homebrew:        brew install $brew"
-    has_cmake || say "  cmake must be 3.25 or newer (pip install cmake has one for older systems)."
+    has_cmake || ! have cmake || say "  cmake must be 3.25 or newer (pip install cmake has one for older systems)."
 }
 
 [ $# -gt 0 ] || set -- build

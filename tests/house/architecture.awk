@@ -14,8 +14,8 @@ BEGIN {
     only["hdf5.h"] = "probes/trace/hdf5_file.c"
     only["jansson.h"] = "core/base/json.c"
     only["popt.h"] = "core/programs/command.c"
-    only["sentencepiece_processor.h"] = "core/text/sentencepiece.cpp"
-    only["sentencepiece_trainer.h"] = "core/text/sentencepiece.cpp"
+    only["sentencepiece_processor.h"] = "core/text/tokenizer.cc"
+    only["sentencepiece_trainer.h"] = "core/text/tokenizer.cc"
 
     # children are started by these alone: the dispatcher, and the one file that starts gnuplot
     starts["core/programs/gpnscope.c"] = 1
