@@ -1,0 +1,102 @@
+#include "analyses/horizon/horizon.h"
+#include "core/base/memory.h"
+#include "core/results/results.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct named {
+    char *name;
+    size_t sequence;
+};
+
+static int by_name(const void *left, const void *right) {
+    const struct named *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+    return order ? order : (a->sequence > b->sequence) - (a->sequence < b->sequence);
+}
+
+/* The same number for sequences of the same name. *distinct: how many names there are. */
+static void number_documents(struct named *names, size_t count, uint64_t *document,
+                             size_t *distinct) {
+    qsort(names, count, sizeof *names, by_name);
+    *distinct = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || strcmp(names[i].name, names[i - 1].name) != 0) ++*distinct;
+        document[names[i].sequence] = *distinct;
+    }
+}
+
+static enum gs_status read_names(struct gs_trace *trace, struct named *names, size_t count,
+                                 bool *all, struct gs_error *error) {
+    *all = true;
+    for (size_t s = 0; s < count; s++) {
+        names[s].sequence = s;
+        enum gs_status status = gs_trace_sequence_name(trace, s, &names[s].name, error);
+        if (status != GS_OK) return status;
+        if (!names[s].name) *all = false;
+    }
+    return GS_OK;
+}
+
+/* *document: an array of the caller's, or NULL when every sequence stands for itself. */
+static enum gs_status find_documents(struct gs_trace *trace, uint64_t **document, size_t *distinct,
+                                     struct gs_error *error) {
+    const struct gs_trace_info *info = gs_trace_info(trace);
+    *document = NULL;
+    *distinct = info->sequences;
+    if (!info->has_names) return GS_OK;
+    struct named *names = gs_calloc(info->sequences, sizeof *names);
+    uint64_t *numbers = gs_calloc(info->sequences, sizeof *numbers);
+    bool all = false;
+    enum gs_status status =
+        names && numbers
+            ? read_names(trace, names, info->sequences, &all, error)
+            : gs_fail_memory(error, info->sequences * sizeof *names, "names of sequences");
+    if (status == GS_OK && all) number_documents(names, info->sequences, numbers, distinct);
+    for (size_t s = 0; names && s < info->sequences; s++) gs_free(names[s].name);
+    gs_free(names);
+    /* one document alone has no other to be compared with; its sequences have each other */
+    if (status != GS_OK || !all || *distinct < 2)
+        gs_free(numbers);
+    else
+        *document = numbers;
+    return status;
+}
+
+static enum gs_status say_what(const struct gs_trace *trace, size_t stream, bool by_document,
+                               size_t distinct, struct gs_results *results,
+                               struct gs_error *error) {
+    const struct gs_trace_info *info = gs_trace_info(trace);
+    enum gs_status status =
+        gs_results_setting(results, "stream", info->streams[stream].name, error);
+    if (status == GS_OK && !by_document && distinct == 1 && info->sequences > 1)
+        status = gs_results_note(results,
+                                 "all sequences come from one document: the null pairs different "
+                                 "sequences of it",
+                                 error);
+    return status;
+}
+
+enum gs_status gs_horizon_trace(struct gs_trace *trace, const char *stream,
+                                const struct gs_horizon_plan *plan,
+                                const struct gs_bootstrap *bootstrap,
+                                const struct gs_progress *progress, struct gs_results *results,
+                                struct gs_error *error) {
+    size_t index, distinct;
+    uint64_t *document = NULL;
+    struct gs_horizon *horizon = NULL;
+    struct gs_horizon_plan full = *plan;
+    enum gs_status status = gs_trace_find_stream(trace, stream, &index, error);
+    if (status == GS_OK) status = find_documents(trace, &document, &distinct, error);
+    if (status == GS_OK) {
+        struct gs_rows rows = gs_rows_of_state(trace, index);
+        full.document = document;
+        status = gs_horizon_measure(&rows, &full, progress, &horizon, error);
+    }
+    if (status == GS_OK) status = say_what(trace, index, document, distinct, results, error);
+    if (status == GS_OK) status = gs_horizon_results(horizon, bootstrap, results, error);
+    gs_horizon_destroy(horizon);
+    gs_free(document);
+    return status;
+}
