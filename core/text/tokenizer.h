@@ -11,6 +11,15 @@
 
 struct gs_tokenizer;
 
+/* A text with its length: NUL bytes and invalid UTF-8 are legal. */
+struct gs_text {
+    const char *bytes;
+    size_t size;
+};
+
+/* What gs_tokenizer_train accepts: <unk>, <s>, </s>, 256 bytes and one character at least. */
+enum { GS_TOKENIZER_MIN_PIECES = 260, GS_TOKENIZER_MAX_PIECES = 10 * 1000 * 1000 };
+
 enum gs_status gs_tokenizer_load(const char *path, struct gs_tokenizer **tokenizer,
                                  struct gs_error *error);
 void gs_tokenizer_destroy(struct gs_tokenizer *tokenizer); /* NULL is fine */
@@ -25,6 +34,11 @@ const char *gs_tokenizer_sha256(const struct gs_tokenizer *tokenizer); /* of the
 enum gs_status gs_tokenizer_encode(const struct gs_tokenizer *tokenizer, const char *bytes,
                                    size_t size, uint32_t **ids, size_t *count,
                                    struct gs_error *error);
+/* The same for many texts side by side on all threads: *ids holds those of all texts one behind the
+ * other, and text i's end at ends[i] (count entries). The ids are those of encoding one by one. */
+enum gs_status gs_tokenizer_encode_all(const struct gs_tokenizer *tokenizer,
+                                       const struct gs_text *texts, size_t count, uint32_t **ids,
+                                       size_t *ends, struct gs_error *error);
 /* The bytes of `count` ids, NUL-terminated behind *size bytes; freed by gs_free. */
 enum gs_status gs_tokenizer_decode(const struct gs_tokenizer *tokenizer, const uint32_t *ids,
                                    size_t count, char **bytes, size_t *size,
