@@ -18,7 +18,7 @@ add_library(gs_common INTERFACE)
 target_include_directories(gs_common INTERFACE
   "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:include/gpnscope>")
 target_compile_definitions(gs_common INTERFACE
-  "$<BUILD_INTERFACE:_POSIX_C_SOURCE=200809L;_DEFAULT_SOURCE;_FILE_OFFSET_BITS=64>")
+  "$<BUILD_INTERFACE:_XOPEN_SOURCE=700;_DEFAULT_SOURCE;_FILE_OFFSET_BITS=64>")
 target_compile_options(gs_common INTERFACE
   "$<BUILD_INTERFACE:-Wall;-Wextra;-Wconversion;-Wshadow>"
   "$<BUILD_INTERFACE:$<$<BOOL:${GS_WERROR}>:-Werror>>")
