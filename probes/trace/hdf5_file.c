@@ -20,6 +20,7 @@ struct gs_h5 {
     hid_t links; /* link access: no external link is followed */
     char *path;
     bool external_met;
+    bool failed; /* a write went wrong: the library's state is not to be trusted any more */
 };
 
 struct gs_h5_data {
@@ -126,6 +127,13 @@ static herr_t refuse_external(const char *parent_file, const char *parent_group,
     return -1;
 }
 
+/* Frees our side; the library's handles are closed or given up before. */
+static void file_free(struct gs_h5 *file) {
+    if (file->links >= 0) H5Pclose(file->links);
+    gs_free(file->path);
+    gs_free(file);
+}
+
 static struct gs_h5 *file_create(const char *path) {
     start_library();
     struct gs_h5 *file = gs_calloc(1, sizeof *file);
@@ -134,17 +142,10 @@ static struct gs_h5 *file_create(const char *path) {
     file->path = gs_strdup(path);
     file->links = H5Pcreate(H5P_LINK_ACCESS);
     if (!file->path || file->links < 0 || H5Pset_elink_cb(file->links, refuse_external, file) < 0) {
-        gs_h5_abandon(file);
+        file_free(file);
         return NULL;
     }
     return file;
-}
-
-void gs_h5_abandon(struct gs_h5 *file) {
-    if (!file) return;
-    if (file->links >= 0) H5Pclose(file->links);
-    gs_free(file->path);
-    gs_free(file);
 }
 
 /* What fopen says about a file that HDF5 could not open: its words are better. */
@@ -171,7 +172,7 @@ enum gs_status gs_h5_open(const char *path, struct gs_h5 **file, struct gs_error
     if (gs_h5_recognise(path)) opened->id = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (opened->id < 0) {
         enum gs_status status = fail_open(error, opened);
-        gs_h5_abandon(opened);
+        file_free(opened);
         return status;
     }
     *file = opened;
@@ -201,7 +202,7 @@ enum gs_status gs_h5_create(const char *path, struct gs_h5 **file, struct gs_err
     if (created->id < 0) {
         enum gs_status status = fail_h5(error, GS_IO, created, NULL, "creating an HDF5 file");
         if (access >= 0) H5Pclose(access);
-        gs_h5_abandon(created);
+        file_free(created);
         return status;
     }
     H5Pclose(access);
@@ -210,16 +211,17 @@ enum gs_status gs_h5_create(const char *path, struct gs_h5 **file, struct gs_err
 }
 
 enum gs_status gs_h5_flush(struct gs_h5 *file, struct gs_error *error) {
-    if (H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0)
-        return fail_h5(error, GS_IO, file, NULL, "flushing an HDF5 file");
-    return GS_OK;
+    if (H5Fflush(file->id, H5F_SCOPE_LOCAL) >= 0) return GS_OK;
+    file->failed = true;
+    return fail_h5(error, GS_IO, file, NULL, "flushing an HDF5 file");
 }
 
 enum gs_status gs_h5_close(struct gs_h5 *file, struct gs_error *error) {
     if (!file) return GS_OK;
     enum gs_status status = GS_OK;
-    if (H5Fclose(file->id) < 0) status = fail_h5(error, GS_IO, file, NULL, "closing an HDF5 file");
-    gs_h5_abandon(file);
+    if (!file->failed && H5Fclose(file->id) < 0)
+        status = fail_h5(error, GS_IO, file, NULL, "closing an HDF5 file");
+    file_free(file);
     return status;
 }
 
@@ -551,6 +553,7 @@ static enum gs_status set_attribute(struct gs_h5 *file, const char *object, cons
         if (space >= 0) H5Sclose(space);
     }
     if (good) return GS_OK;
+    file->failed = true;
     char doing[128];
     snprintf(doing, sizeof doing, "writing attribute \"%s\"", name);
     return fail_h5(error, GS_IO, file, object, doing);
@@ -795,7 +798,7 @@ static struct gs_h5_data *data_alloc(struct gs_h5 *file, const char *path) {
 
 void gs_h5_data_close(struct gs_h5_data *data) {
     if (!data) return;
-    if (data->id >= 0) H5Dclose(data->id);
+    if (data->id >= 0 && !data->file->failed) H5Dclose(data->id);
     gs_free(data->path);
     gs_free(data);
 }
@@ -856,7 +859,8 @@ enum gs_status gs_h5_data_open(struct gs_h5 *file, const char *path, struct gs_h
     return GS_OK;
 }
 
-/* Layout, filters and allocation of a new dataset. */
+/* Layout, filters and allocation of a new dataset. All chunks are there from the start (with
+ * deflate as packed zeros), so that no node of the chunk index ever splits. */
 static hid_t creation_list(const struct gs_h5_spec *spec) {
     hid_t list = H5Pcreate(H5P_DATASET_CREATE);
     if (list < 0) return list;
@@ -871,12 +875,13 @@ static hid_t creation_list(const struct gs_h5_spec *spec) {
         if (spec->chunk_rows < chunk[0]) chunk[0] = spec->chunk_rows;
         good = H5Pset_chunk(list, (int)spec->rank, chunk) >= 0;
     }
+    good = good && H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY) >= 0;
     if (chunked && spec->deflate > 0)
-        good =
-            good && H5Pset_shuffle(list) >= 0 && H5Pset_deflate(list, (unsigned)spec->deflate) >= 0;
-    else /* space and index at once; what the file system gives for a hole is zero */
-        good = good && H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY) >= 0 &&
-               H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0;
+        good = good && H5Pset_shuffle(list) >= 0 &&
+               H5Pset_deflate(list, (unsigned)spec->deflate) >= 0 &&
+               H5Pset_fill_time(list, H5D_FILL_TIME_ALLOC) >= 0;
+    else /* what the file system gives for a hole is zero */
+        good = good && H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0;
     if (good) return list;
     H5Pclose(list);
     return H5I_INVALID_HID;
@@ -979,6 +984,7 @@ static enum gs_status transfer(const struct gs_h5_data *data, size_t first, size
         good = H5Dwrite(data->id, memory, selection.memory, selection.file, H5P_DEFAULT, from) >= 0;
     selection_close(&selection);
     if (good) return GS_OK;
+    if (from) data->file->failed = true;
     char doing[96];
     snprintf(doing, sizeof doing, "%s %zu rows from row %zu on", to ? "reading" : "writing", rows,
              first);

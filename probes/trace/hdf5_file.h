@@ -35,11 +35,9 @@ enum gs_status gs_h5_create(const char *path, struct gs_h5 **file, struct gs_err
 /* Everything written so far goes to the operating system. */
 enum gs_status gs_h5_flush(struct gs_h5 *file, struct gs_error *error);
 /* Flush and close; `file` is gone whatever is returned. NULL is fine. All datasets of the file
- * must be closed. After a failed write use gs_h5_abandon. */
+ * must be closed before. After a write that failed nothing more is written and what was flushed
+ * stays as it is: the library keeps its handle until the process ends. */
 enum gs_status gs_h5_close(struct gs_h5 *file, struct gs_error *error);
-/* Give the file up without another write: what was flushed stays as it is. The library keeps its
- * handle until the process ends. NULL is fine. */
-void gs_h5_abandon(struct gs_h5 *file);
 const char *gs_h5_path(const struct gs_h5 *file); /* borrowed */
 
 /* ---- what is there --------------------------------------------------------------------------- */
@@ -102,8 +100,9 @@ struct gs_h5_spec {
     int deflate;       /* 0: none; 1 … 9: shuffle and deflate */
 };
 
-/* A new dataset, parents made. Without deflate all its space and its whole chunk index exist from
- * here on, so that later writes change no metadata. What was never written reads as zero. */
+/* A new dataset, parents made. Its whole chunk index exists from here on, and without deflate all
+ * its space, so that later writes change no metadata (with deflate: only places and sizes in the
+ * index, in place). What was never written reads as zero. */
 enum gs_status gs_h5_data_create(struct gs_h5 *file, const char *path,
                                  const struct gs_h5_spec *spec, struct gs_h5_data **data,
                                  struct gs_error *error);

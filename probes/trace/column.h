@@ -1,0 +1,40 @@
+/* column.h - one dataset of a trace being written, in whole chunks.
+ *
+ * Rows arrive for several sequences at once, so in any order over the file but in order within a
+ * sequence. Each goes into the buffer of its chunk, and a chunk whose rows are all there is written
+ * in one piece and forgotten.
+ */
+#ifndef GS_PROBES_TRACE_COLUMN_H
+#define GS_PROBES_TRACE_COLUMN_H
+
+#include "core/base/status.h"
+#include "probes/trace/hdf5_file.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct gs_column; /* owns its dataset handle; the file must outlive it */
+
+/* A new dataset (rows, width) of `type`; width 0 means one axis (rows). */
+enum gs_status gs_column_create(struct gs_h5 *file, const char *path, enum gs_h5_type type,
+                                size_t rows, size_t width, size_t chunk_rows, int deflate,
+                                struct gs_column **column, struct gs_error *error);
+/* Writes nothing. NULL is fine. */
+void gs_column_destroy(struct gs_column *column);
+
+size_t gs_column_element(const struct gs_column *column); /* bytes of an element */
+size_t gs_column_width(const struct gs_column *column);   /* elements of a row */
+const char *gs_column_path(const struct gs_column *column);
+
+/* Where rows `row` … go: room for *granted ≤ rows of them, the rest of the row's chunk. Each row is
+ * asked for once. NULL when memory is short. */
+void *gs_column_room(struct gs_column *column, size_t row, size_t rows, size_t *granted);
+/* Rows `row` … row + rows - 1, granted before, are filled. Adds the bytes that were written. */
+enum gs_status gs_column_filled(struct gs_column *column, size_t row, size_t rows,
+                                uint64_t *written, struct gs_error *error);
+/* The first row of [first, end) that is in a chunk not yet written; `end` when there is none. */
+size_t gs_column_first_held(const struct gs_column *column, size_t first, size_t end);
+/* Write the chunks that are not full, too (what is missing in them is zero). */
+enum gs_status gs_column_drain(struct gs_column *column, uint64_t *written, struct gs_error *error);
+
+#endif

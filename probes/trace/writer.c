@@ -1,0 +1,581 @@
+#include "probes/trace/writer.h"
+
+#include "core/base/environment.h"
+#include "core/base/file.h"
+#include "core/base/memory.h"
+#include "probes/trace/column.h"
+#include "probes/trace/hdf5_file.h"
+#include "probes/trace/narrow.h"
+#include "probes/trace/values.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FLUSH_BYTES = 64 * 1024 * 1024, FLUSH_SECONDS = 2, NOTHING = -1 };
+
+/* One dataset and what its rows may hold. */
+struct lane {
+    struct gs_column *column;
+    enum gs_value_rule rule;
+    bool brain;     /* float32 goes in as bfloat16 */
+    uint64_t *next; /* (sequences) rows that arrived of each */
+};
+
+struct gs_trace_writer {
+    char *path;  /* where the finished file stands */
+    char *file;  /* where it stands now: the same, or a temporary beside it */
+    bool broken; /* a write failed */
+    struct gs_h5 *h5;
+    size_t sequences;
+    uint64_t *start;
+    uint64_t *safe; /* (sequences) what rows_written says on disk */
+    size_t nll_first;
+    struct gs_h5_data *rows_written;
+    size_t lane_count, lane_limit;
+    struct lane *lanes;
+    int token, nll;       /* lanes, NOTHING when absent */
+    size_t first_stream;  /* lane of stream 0 */
+    int *fields;          /* (memories, GS_MEMORY_FIELDS) lanes */
+    size_t memory_count;  /* for bounds */
+    size_t first_read;    /* lane of read 0 */
+    size_t lowest, above; /* sequences that may have rows not yet safe: lowest … above - 1 */
+    uint64_t unflushed;   /* bytes written since the last flush */
+    time_t flushed_at;
+};
+
+/* ---- making ------------------------------------------------------------------------------------
+ */
+
+static enum gs_status check_plan(const struct gs_trace_plan *plan, struct gs_error *error) {
+    if (plan->stream_count == 0) {
+        gs_fail(error, GS_USAGE, "a trace needs at least one state stream");
+        return GS_USAGE;
+    }
+    if (plan->sequences == 0 || plan->start[0] != 0) {
+        gs_fail(error, GS_RANGE, "a trace needs at least one sequence, the first from row 0 on");
+        return GS_RANGE;
+    }
+    for (size_t i = 0; i < plan->sequences; i++) {
+        if (plan->start[i + 1] >= plan->start[i]) continue;
+        gs_fail(error, GS_RANGE, "sequence %zu ends before it begins", i);
+        return GS_RANGE;
+    }
+    return GS_OK;
+}
+
+static enum gs_status check_space(const char *path, const struct gs_trace_plan *plan,
+                                  struct gs_error *error) {
+    size_t needed = gs_trace_bytes(plan);
+    uint64_t available = 0;
+    enum gs_status status = gs_free_space(path, &available, error);
+    if (status != GS_OK || needed <= available) return status;
+    gs_fail(error, GS_IO, "not enough disk space for the trace");
+    gs_error_expected(error, "%zu bytes", needed);
+    gs_error_found(error, "%llu bytes free", (unsigned long long)available);
+    gs_error_where(error, "%s", path);
+    gs_error_next(error,
+                  "record fewer rows or streams, or states in 16 bits (--dtype f16 or bf16)");
+    return GS_IO;
+}
+
+/* With force the file grows beside its place, under a name that later runs sweep. */
+static enum gs_status choose_file(struct gs_trace_writer *writer, const char *path, bool force,
+                                  struct gs_error *error) {
+    struct gs_output out = {0};
+    enum gs_status status = gs_output_check(path, force, error);
+    if (status != GS_OK) return status;
+    if (force) {
+        status = gs_output_open(&out, path, true, error);
+        if (status != GS_OK) return status;
+    }
+    writer->path = gs_strdup(force ? out.path : path);
+    writer->file = gs_strdup(force ? out.temporary : path);
+    if (force) gs_output_abandon(&out); /* the name was wanted, not the stream */
+    if (writer->path && writer->file) return GS_OK;
+    return gs_fail_memory(error, strlen(path), "a path");
+}
+
+static enum gs_status write_labels(struct gs_h5 *h5, const struct gs_trace_labels *labels,
+                                   struct gs_error *error) {
+    char now[32];
+    time_t clock = time(NULL);
+    struct tm utc;
+    strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&clock, &utc));
+    const struct {
+        const char *name, *text;
+    } texts[] = {
+        {"format", "gpn-trace"},
+        {"model", labels->model},
+        {"config", labels->config},
+        {"creator", labels->creator ? labels->creator : "gpnscope " GS_VERSION},
+        {"command", labels->command},
+        {"created", labels->created ? labels->created : now},
+        {"checkpoint_sha256", labels->checkpoint_sha256},
+        {"tokenizer_sha256", labels->tokenizer_sha256},
+        {"source_sha256", labels->source_sha256},
+        {"blas_core", labels->blas_core},
+        {"weights", labels->weights},
+    };
+    const struct {
+        const char *name;
+        int64_t number;
+    } numbers[] = {{"version", 1},
+                   {"complete", 0},
+                   {"step", labels->step},
+                   {"seed", labels->seed},
+                   {"threads", labels->threads}};
+    enum gs_status status = GS_OK;
+    for (size_t i = 0; status == GS_OK && i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].text) status = gs_h5_set_text(h5, "/", texts[i].name, texts[i].text, error);
+    for (size_t i = 0; status == GS_OK && i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].number >= 0)
+            status = gs_h5_set_integer(h5, "/", numbers[i].name, numbers[i].number, error);
+    return status;
+}
+
+static enum gs_status write_sequences(struct gs_trace_writer *writer,
+                                      const struct gs_trace_plan *plan, struct gs_error *error) {
+    size_t count = plan->sequences, ends = count + 1;
+    enum gs_status status =
+        gs_h5_write(writer->h5, "sequence/start", GS_H5_U64, 1, &ends, plan->start, error);
+    if (status == GS_OK)
+        status = gs_h5_write(writer->h5, "sequence/rows_written", GS_H5_U64, 1, &count,
+                             writer->safe, error);
+    if (status == GS_OK)
+        status = gs_h5_data_open(writer->h5, "sequence/rows_written", &writer->rows_written, error);
+    if (status == GS_OK && plan->names)
+        status = gs_h5_write_texts(writer->h5, "sequence/name", plan->names, count, false, error);
+    return status;
+}
+
+/* The next lane, in the order in which they are asked for. */
+static enum gs_status add_lane(struct gs_trace_writer *writer, const struct gs_trace_plan *plan,
+                               const char *path, enum gs_h5_type type, size_t width,
+                               enum gs_value_rule rule, struct gs_error *error) {
+    struct lane *lane = &writer->lanes[writer->lane_count];
+    size_t element = type == GS_H5_F16 || type == GS_H5_U16 ? 2 : 4, row_bytes;
+    if (!gs_multiply(width ? width : 1, element, &row_bytes))
+        return gs_fail(error, GS_SHAPE, "a row of %s does not fit in memory", path);
+    size_t chunk_rows = gs_trace_chunk_rows(row_bytes, plan->start, plan->sequences);
+    lane->rule = rule;
+    lane->brain = type == GS_H5_U16;
+    lane->next = gs_calloc(plan->sequences, sizeof *lane->next);
+    if (!lane->next) return gs_fail_memory(error, plan->sequences * 8, "row counts");
+    enum gs_status status =
+        gs_column_create(writer->h5, path, type, (size_t)plan->start[plan->sequences], width,
+                         chunk_rows, plan->deflate, &lane->column, error);
+    if (status != GS_OK) {
+        gs_free(lane->next);
+        return status;
+    }
+    writer->lane_count++;
+    return GS_OK;
+}
+
+static enum gs_status add_stream(struct gs_trace_writer *writer, const struct gs_trace_plan *plan,
+                                 const struct gs_trace_stream *stream, struct gs_error *error) {
+    char path[GS_TRACE_NAME + 16];
+    snprintf(path, sizeof path, "state/%s", stream->name);
+    bool brain = strcmp(stream->dtype, "bfloat16") == 0;
+    enum gs_h5_type type = brain                                   ? GS_H5_U16
+                           : strcmp(stream->dtype, "float16") == 0 ? GS_H5_F16
+                                                                   : GS_H5_F32;
+    enum gs_status status =
+        add_lane(writer, plan, path, type, stream->width, GS_VALUE_FINITE, error);
+    if (status == GS_OK && brain)
+        status = gs_h5_set_text(writer->h5, path, "dtype", "bfloat16", error);
+    return status;
+}
+
+static enum gs_status add_memory(struct gs_trace_writer *writer, const struct gs_trace_plan *plan,
+                                 size_t index, struct gs_error *error) {
+    const struct gs_trace_memory *memory = &plan->memories[index];
+    char path[GS_TRACE_NAME + 32];
+    snprintf(path, sizeof path, "memory/%s", memory->name);
+    enum gs_status status = gs_h5_group_create(writer->h5, path, error);
+    if (status == GS_OK && memory->rule[0])
+        status = gs_h5_set_text(writer->h5, path, "rule", memory->rule, error);
+    for (int field = 0; status == GS_OK && field < GS_MEMORY_FIELDS; field++) {
+        if (!memory->has[field]) continue;
+        enum gs_memory_field which = (enum gs_memory_field)field;
+        snprintf(path, sizeof path, "memory/%s/%s", memory->name, gs_memory_field_name(which));
+        writer->fields[index * GS_MEMORY_FIELDS + (size_t)field] = (int)writer->lane_count;
+        status = add_lane(writer, plan, path, GS_H5_F32, memory->heads, gs_memory_field_rule(which),
+                          error);
+    }
+    return status;
+}
+
+static enum gs_status add_nll(struct gs_trace_writer *writer, const struct gs_trace_plan *plan,
+                              struct gs_error *error) {
+    writer->nll = (int)writer->lane_count;
+    enum gs_status status = add_lane(writer, plan, "nll", GS_H5_F32, 0, GS_VALUE_FINITE, error);
+    if (status != GS_OK) return status;
+    return gs_h5_set_integer(writer->h5, "nll", "first", (int64_t)plan->nll_first, error);
+}
+
+static enum gs_status add_lanes(struct gs_trace_writer *writer, const struct gs_trace_plan *plan,
+                                struct gs_error *error) {
+    enum gs_status status = GS_OK;
+    if (plan->token) {
+        writer->token = (int)writer->lane_count;
+        status = add_lane(writer, plan, "token", GS_H5_U32, 0, GS_VALUE_ANY, error);
+    }
+    if (status == GS_OK && plan->nll) status = add_nll(writer, plan, error);
+    writer->first_stream = writer->lane_count;
+    for (size_t i = 0; status == GS_OK && i < plan->stream_count; i++)
+        status = add_stream(writer, plan, &plan->streams[i], error);
+    for (size_t i = 0; status == GS_OK && i < plan->memory_count; i++)
+        status = add_memory(writer, plan, i, error);
+    writer->first_read = writer->lane_count;
+    for (size_t i = 0; status == GS_OK && i < plan->read_count; i++) {
+        char path[GS_TRACE_NAME + 16];
+        snprintf(path, sizeof path, "read/%s/share", plan->reads[i].name);
+        status =
+            add_lane(writer, plan, path, GS_H5_F32, plan->reads[i].layers, GS_VALUE_FINITE, error);
+    }
+    return status;
+}
+
+static enum gs_status allocate(struct gs_trace_writer *writer, const struct gs_trace_plan *plan,
+                               struct gs_error *error) {
+    size_t count = plan->sequences;
+    writer->sequences = count;
+    writer->nll_first = plan->nll_first;
+    writer->memory_count = plan->memory_count;
+    writer->token = writer->nll = NOTHING;
+    writer->lane_limit =
+        2 + plan->stream_count + plan->memory_count * GS_MEMORY_FIELDS + plan->read_count;
+    writer->lanes = gs_calloc(writer->lane_limit, sizeof *writer->lanes);
+    writer->fields = gs_calloc(plan->memory_count * GS_MEMORY_FIELDS, sizeof *writer->fields);
+    writer->start = gs_calloc(count + 1, sizeof *writer->start);
+    writer->safe = gs_calloc(count, sizeof *writer->safe);
+    if (!writer->lanes || !writer->fields || !writer->start || !writer->safe)
+        return gs_fail_memory(error, count * sizeof *writer->safe, "sequences of the trace");
+    memcpy(writer->start, plan->start, (count + 1) * sizeof *writer->start);
+    for (size_t i = 0; i < plan->memory_count * GS_MEMORY_FIELDS; i++) writer->fields[i] = NOTHING;
+    return GS_OK;
+}
+
+static enum gs_status fill_file(struct gs_trace_writer *writer, const struct gs_trace_plan *plan,
+                                struct gs_error *error) {
+    enum gs_status status = write_labels(writer->h5, &plan->labels, error);
+    if (status == GS_OK) status = write_sequences(writer, plan, error);
+    if (status == GS_OK) status = add_lanes(writer, plan, error);
+    if (status == GS_OK) status = gs_h5_flush(writer->h5, error);
+    if (status == GS_IO) writer->broken = true;
+    return status;
+}
+
+static void release(struct gs_trace_writer *writer) {
+    for (size_t i = 0; i < writer->lane_count; i++) {
+        gs_column_destroy(writer->lanes[i].column);
+        gs_free(writer->lanes[i].next);
+    }
+    gs_free(writer->lanes);
+    gs_free(writer->fields);
+    gs_free(writer->start);
+    gs_free(writer->safe);
+    gs_free(writer->path);
+    gs_free(writer->file);
+    gs_free(writer);
+}
+
+enum gs_status gs_trace_writer_create(const char *path, bool force,
+                                      const struct gs_trace_plan *plan,
+                                      struct gs_trace_writer **writer, struct gs_error *error) {
+    *writer = NULL;
+    enum gs_status status = check_plan(plan, error);
+    if (status != GS_OK) return status;
+    struct gs_trace_writer *created = gs_calloc(1, sizeof *created);
+    if (!created) return gs_fail_memory(error, sizeof *created, "a trace writer");
+    status = allocate(created, plan, error);
+    if (status == GS_OK) status = choose_file(created, path, force, error);
+    if (status == GS_OK) status = check_space(path, plan, error);
+    if (status == GS_OK) status = gs_h5_create(created->file, &created->h5, error);
+    if (status == GS_OK) status = fill_file(created, plan, error);
+    if (status != GS_OK) {
+        gs_trace_writer_abandon(created, false);
+        return status;
+    }
+    created->flushed_at = time(NULL);
+    *writer = created;
+    return GS_OK;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------
+ */
+
+static enum gs_status fail_value(const struct gs_trace_writer *writer, const struct lane *lane,
+                                 size_t sequence, uint64_t step, size_t column, float value,
+                                 const char *expected, struct gs_error *error) {
+    gs_fail(error, GS_NUMERIC, "a value that a trace may not hold");
+    gs_error_expected(error, "%s", expected);
+    gs_error_found(error, "%g", (double)value);
+    gs_error_where(error, "%s, %s, sequence %zu, step %llu, column %zu", writer->path,
+                   gs_column_path(lane->column), sequence, (unsigned long long)step, column);
+    return GS_NUMERIC;
+}
+
+/* May `count` more rows come? */
+static enum gs_status check_room(const struct gs_trace_writer *writer, const struct lane *lane,
+                                 size_t sequence, size_t count, struct gs_error *error) {
+    if (sequence < writer->sequences) {
+        uint64_t length = writer->start[sequence + 1] - writer->start[sequence];
+        if (count <= length - lane->next[sequence]) return GS_OK;
+        gs_fail(error, GS_RANGE, "more rows than sequence %zu has", sequence);
+        gs_error_expected(error, "%llu rows", (unsigned long long)length);
+        gs_error_found(error, "%zu rows after %llu", count,
+                       (unsigned long long)lane->next[sequence]);
+    } else {
+        gs_fail(error, GS_RANGE, "no sequence %zu", sequence);
+        gs_error_expected(error, "0 … %zu", writer->sequences - 1);
+    }
+    gs_error_where(error, "%s, %s", writer->path, gs_column_path(lane->column));
+    return GS_RANGE;
+}
+
+/* Narrow one row into `bits`; the index of what became infinite, `width` when nothing did. */
+static size_t narrow_row(const struct lane *lane, const float *row, size_t width, uint16_t *bits) {
+    uint16_t infinity = lane->brain ? 0x7f80u : 0x7c00u;
+    (lane->brain ? gs_bf16_from_f32s : gs_f16_from_f32s)(row, width, bits);
+    for (size_t j = 0; j < width; j++)
+        if ((bits[j] & 0x7fffu) >= infinity) return j;
+    return width;
+}
+
+/* One row of floats, checked by the lane's rule, into its chunk. */
+static enum gs_status put_row(const struct gs_trace_writer *writer, const struct lane *lane,
+                              size_t sequence, uint64_t step, const float *row, void *to,
+                              struct gs_error *error) {
+    size_t width = gs_column_width(lane->column);
+    bool free_row = (int)(lane - writer->lanes) == writer->nll && step < writer->nll_first;
+    enum gs_value_rule rule = free_row ? GS_VALUE_ANY : lane->rule;
+    size_t fault = gs_value_first_fault(rule, row, width);
+    if (fault < width)
+        return fail_value(writer, lane, sequence, step, fault, row[fault], gs_value_rule_text(rule),
+                          error);
+    if (gs_column_element(lane->column) == sizeof *row) {
+        memcpy(to, row, width * sizeof *row);
+        return GS_OK;
+    }
+    fault = narrow_row(lane, row, width, to);
+    if (fault == width) return GS_OK;
+    fail_value(writer, lane, sequence, step, fault, row[fault],
+               lane->brain ? "a value within bfloat16" : "a value within float16 (± 65504)", error);
+    gs_error_next(error, "record with --dtype f32%s", lane->brain ? "" : " or bf16");
+    return GS_NUMERIC;
+}
+
+static void touch(struct gs_trace_writer *writer, size_t sequence) {
+    if (sequence + 1 > writer->above) writer->above = sequence + 1;
+    if (sequence < writer->lowest) writer->lowest = sequence;
+}
+
+/* The whole of an append: `words` are floats, or token ids that are copied as they are. */
+static enum gs_status append(struct gs_trace_writer *writer, size_t index, size_t sequence,
+                             size_t count, const float *values, const uint32_t *ids, size_t stride,
+                             struct gs_error *error) {
+    struct lane *lane = &writer->lanes[index];
+    enum gs_status status = check_room(writer, lane, sequence, count, error);
+    while (status == GS_OK && count > 0) {
+        uint64_t step = lane->next[sequence];
+        size_t row = (size_t)(writer->start[sequence] + step), granted;
+        unsigned char *to = gs_column_room(lane->column, row, count, &granted);
+        if (!to) return gs_fail_memory(error, granted, "a chunk of the trace");
+        size_t row_bytes = gs_column_width(lane->column) * gs_column_element(lane->column);
+        for (size_t r = 0; values && status == GS_OK && r < granted; r++)
+            status = put_row(writer, lane, sequence, step + r, values + r * stride,
+                             to + r * row_bytes, error);
+        if (status != GS_OK) return status;
+        if (ids) memcpy(to, ids, granted * sizeof *ids);
+        status = gs_column_filled(lane->column, row, granted, &writer->unflushed, error);
+        if (status != GS_OK) writer->broken = true;
+        lane->next[sequence] += granted;
+        count -= granted;
+        if (values) values += granted * stride;
+        if (ids) ids += granted;
+    }
+    touch(writer, sequence);
+    return status;
+}
+
+static enum gs_status fail_absent(const struct gs_trace_writer *writer, const char *what,
+                                  struct gs_error *error) {
+    gs_fail(error, GS_MISSING, "the trace was not planned to hold %s", what);
+    gs_error_where(error, "%s", writer->path);
+    return GS_MISSING;
+}
+
+enum gs_status gs_trace_append_state(struct gs_trace_writer *writer, size_t stream, size_t sequence,
+                                     size_t count, const float *values, size_t stride,
+                                     struct gs_error *error) {
+    return append(writer, writer->first_stream + stream, sequence, count, values, NULL, stride,
+                  error);
+}
+
+enum gs_status gs_trace_append_memory(struct gs_trace_writer *writer, size_t memory,
+                                      enum gs_memory_field field, size_t sequence, size_t count,
+                                      const float *values, size_t stride, struct gs_error *error) {
+    int lane =
+        memory < writer->memory_count ? writer->fields[memory * GS_MEMORY_FIELDS + field] : NOTHING;
+    if (lane == NOTHING) return fail_absent(writer, gs_memory_field_name(field), error);
+    return append(writer, (size_t)lane, sequence, count, values, NULL, stride, error);
+}
+
+enum gs_status gs_trace_append_share(struct gs_trace_writer *writer, size_t read, size_t sequence,
+                                     size_t count, const float *values, size_t stride,
+                                     struct gs_error *error) {
+    return append(writer, writer->first_read + read, sequence, count, values, NULL, stride, error);
+}
+
+enum gs_status gs_trace_append_token(struct gs_trace_writer *writer, size_t sequence, size_t count,
+                                     const uint32_t *ids, struct gs_error *error) {
+    if (writer->token == NOTHING) return fail_absent(writer, "tokens", error);
+    return append(writer, (size_t)writer->token, sequence, count, NULL, ids, 1, error);
+}
+
+enum gs_status gs_trace_append_nll(struct gs_trace_writer *writer, size_t sequence, size_t count,
+                                   const float *nll, struct gs_error *error) {
+    if (writer->nll == NOTHING) return fail_absent(writer, "nll", error);
+    return append(writer, (size_t)writer->nll, sequence, count, nll, NULL, 1, error);
+}
+
+/* ---- flush and close ---------------------------------------------------------------------------
+ */
+
+/* Rows from the sequence's start on that every dataset has in the file. */
+static uint64_t rows_in_file(const struct gs_trace_writer *writer, size_t sequence) {
+    size_t first = (size_t)writer->start[sequence], end = (size_t)writer->start[sequence + 1];
+    for (size_t i = 0; i < writer->lane_count; i++) {
+        const struct lane *lane = &writer->lanes[i];
+        if (first + lane->next[sequence] < end) end = first + (size_t)lane->next[sequence];
+        end = gs_column_first_held(lane->column, first, end);
+    }
+    return end - first;
+}
+
+static uint64_t length_of(const struct gs_trace_writer *writer, size_t sequence) {
+    return writer->start[sequence + 1] - writer->start[sequence];
+}
+
+static enum gs_status write_rows_written(struct gs_trace_writer *writer, struct gs_error *error) {
+    size_t low = writer->lowest, high = writer->above;
+    if (low >= high) return GS_OK;
+    for (size_t i = low; i < high; i++) writer->safe[i] = rows_in_file(writer, i);
+    enum gs_status status = gs_h5_data_write(writer->rows_written, low, high - low, GS_H5_U64,
+                                             writer->safe + low, error);
+    while (status == GS_OK && low < high && writer->safe[low] == length_of(writer, low)) low++;
+    writer->lowest = low;
+    return status;
+}
+
+enum gs_status gs_trace_writer_flush(struct gs_trace_writer *writer, struct gs_error *error) {
+    enum gs_status status = gs_h5_flush(writer->h5, error); /* data, and where they stand */
+    if (status == GS_OK) status = write_rows_written(writer, error);
+    if (status == GS_OK) status = gs_h5_flush(writer->h5, error);
+    if (status != GS_OK) writer->broken = true;
+    writer->unflushed = 0;
+    writer->flushed_at = time(NULL);
+    return status;
+}
+
+enum gs_status gs_trace_writer_flush_if_due(struct gs_trace_writer *writer,
+                                            struct gs_error *error) {
+    if (writer->unflushed < FLUSH_BYTES && time(NULL) - writer->flushed_at < FLUSH_SECONDS)
+        return GS_OK;
+    return gs_trace_writer_flush(writer, error);
+}
+
+static enum gs_status drain(struct gs_trace_writer *writer, struct gs_error *error) {
+    enum gs_status status = GS_OK;
+    for (size_t i = 0; status == GS_OK && i < writer->lane_count; i++)
+        status = gs_column_drain(writer->lanes[i].column, &writer->unflushed, error);
+    if (status == GS_OK) return gs_trace_writer_flush(writer, error);
+    writer->broken = true;
+    return status;
+}
+
+static bool all_rows_safe(const struct gs_trace_writer *writer) {
+    for (size_t i = 0; i < writer->sequences; i++)
+        if (writer->safe[i] < length_of(writer, i)) return false;
+    return true;
+}
+
+static void close_columns(struct gs_trace_writer *writer) {
+    for (size_t i = 0; i < writer->lane_count; i++) {
+        gs_column_destroy(writer->lanes[i].column);
+        writer->lanes[i].column = NULL;
+    }
+    gs_h5_data_close(writer->rows_written);
+    writer->rows_written = NULL;
+}
+
+/* Data on the disk itself, then the name. */
+static enum gs_status put_in_place(const struct gs_trace_writer *writer, struct gs_error *error) {
+    int descriptor = open(writer->file, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return gs_fail_errno(error, errno, "opening the trace", writer->file);
+    int failed = fsync(descriptor) != 0 && errno != EINVAL ? errno : 0;
+    close(descriptor);
+    if (failed) return gs_fail_errno(error, failed, "writing the trace to disk", writer->file);
+    if (strcmp(writer->file, writer->path) == 0 || rename(writer->file, writer->path) == 0)
+        return GS_OK;
+    return gs_fail_errno(error, errno, "putting the trace in its place", writer->path);
+}
+
+/* What is safe, and where, after a failed write. */
+static void say_what_is_left(const struct gs_trace_writer *writer, struct gs_error *error) {
+    uint64_t rows = gs_trace_writer_safe_rows(writer);
+    if (rows > 0)
+        gs_error_next(error, "%llu rows had been flushed and stay readable in %s",
+                      (unsigned long long)rows, writer->file);
+}
+
+enum gs_status gs_trace_writer_close(struct gs_trace_writer *writer, struct gs_error *error) {
+    enum gs_status status = writer->broken ? GS_IO : drain(writer, error);
+    if (status == GS_OK && all_rows_safe(writer))
+        status = gs_h5_set_integer(writer->h5, "/", "complete", 1, error);
+    if (status == GS_OK) {
+        close_columns(writer);
+        status = gs_h5_close(writer->h5, error);
+        writer->h5 = NULL;
+    }
+    if (status == GS_OK) status = put_in_place(writer, error);
+    if (status != GS_OK) {
+        writer->broken = true;
+        say_what_is_left(writer, error);
+        gs_trace_writer_abandon(writer, true);
+        return status;
+    }
+    release(writer);
+    return GS_OK;
+}
+
+void gs_trace_writer_abandon(struct gs_trace_writer *writer, bool keep) {
+    if (!writer) return;
+    if (writer->h5 && keep && !writer->broken && drain(writer, NULL) != GS_OK)
+        writer->broken = true;
+    bool empty = !writer->h5 || gs_trace_writer_safe_rows(writer) == 0;
+    close_columns(writer);
+    gs_h5_close(writer->h5, NULL);
+    if (writer->h5 && (!keep || empty)) unlink(writer->file);
+    release(writer);
+}
+
+uint64_t gs_trace_writer_safe_rows(const struct gs_trace_writer *writer) {
+    uint64_t rows = 0;
+    for (size_t i = 0; i < writer->sequences; i++) rows += writer->safe[i];
+    return rows;
+}
+
+const char *gs_trace_writer_file(const struct gs_trace_writer *writer) {
+    return writer->file;
+}
+
+bool gs_trace_writer_broken(const struct gs_trace_writer *writer) {
+    return writer->broken;
+}
