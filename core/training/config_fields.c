@@ -16,6 +16,7 @@ struct range {
 };
 /* Counts stay exact as doubles, and products of two are checked where they are made. */
 static const struct range from_0 = {0, 1e15, false, false};
+static const struct range any_seed = {0, 9.3e18, false, false}; /* every int64_t from 0 on */
 static const struct range from_1 = {1, 1e15, false, false};
 static const struct range unit = {0, 1, false, false};
 static const struct range below_1 = {0, 1, false, true};
@@ -47,7 +48,7 @@ static const struct field fields[] = {
     {"training", "grad_accum", COUNT, REQUIRED, AT(grad_accum), &from_1},
     {"training", "total_steps", COUNT, REQUIRED, AT(total_steps), &from_1},
     {"training", "run_steps", COUNT, OPTIONAL, AT(run_steps), &from_1},
-    {"training", "seed", COUNT, REQUIRED, AT(seed), &from_0},
+    {"training", "seed", COUNT, REQUIRED, AT(seed), &any_seed},
     {"training", "resume", TEXT, OPTIONAL, AT(resume), NULL},
     {"training", "checkpoint_every", COUNT, OPTIONAL, AT(recompute_every), &from_0},
     {"training", "truncate_bptt", COUNT, OPTIONAL, AT(truncate_bptt), &from_0},
