@@ -1,6 +1,7 @@
 #include "core/base/environment.h"
 
 #include "core/kernels/blas.h"
+#include "core/kernels/isa.h"
 
 #include <omp.h>
 #include <string.h>
@@ -19,7 +20,7 @@ void gs_environment_read(struct gs_environment *environment) {
         .blas = gs_blas_version(),
         .blas_core = gs_blas_core(),
         .blas_threading = gs_blas_threading(),
-        .kernels = "generic",
+        .kernels = gs_kernels_isa(),
         .compiler = COMPILER,
     };
 }

@@ -73,16 +73,22 @@ struct gs_command {
     unsigned common;                 /* enum gs_common, or'ed */
     size_t min_files, max_files;     /* max 0: any number */
     enum gs_status (*run)(const struct gs_call *call, struct gs_error *error);
+    const char *(*version)(void); /* a further line of --version, "HDF5 1.10.8"; may be NULL */
 };
 
-/* Parse, run, report an error on stderr, check that stdout took everything, give the exit code. */
+/* Parse, run, report an error on stderr, check that stdout took everything, give the exit code.
+ * Not for use twice in a process. SIGPIPE and SIGXFSZ are ignored from then on, so that a closed
+ * pipe and a file size limit come as errors of the write. After a failure of input, output or
+ * numbers it leaves by _exit (HDF5's exit handler may crash after a failed write). */
 int gs_command_main(const struct gs_command *command, int argc, char **argv);
 
-/* What a measuring command does with its results: --json, --csv, and the table for people on
- * stdout unless --quiet or --json -. */
-enum gs_status gs_call_finish(const struct gs_call *call, const struct gs_results *results,
+/* What a measuring command does with its results: records seed and command line in them, then
+ * --json, --csv, and the table for people on stdout unless --quiet or --json -. */
+enum gs_status gs_call_finish(const struct gs_call *call, struct gs_results *results,
                               struct gs_error *error);
-/* Refuse --json and --csv targets (and -o) that exist already, before long work starts. */
+/* Before long work starts, refuse what would be refused after it: --json, --csv and -o that exist
+ * (unless --force; for -o also --resume; an empty folder is fine) or whose folder cannot be
+ * written. */
 enum gs_status gs_call_check_outputs(const struct gs_call *call, struct gs_error *error);
 /* A line on stderr unless --quiet. */
 void gs_call_message(const struct gs_call *call, const char *format, ...)
