@@ -133,7 +133,9 @@ void gs_command_help(const struct gs_parser *parser) {
 void gs_command_version(const struct gs_command *command) {
     struct gs_environment now;
     gs_environment_read(&now);
-    printf("gpnscope %s (%s)\n", GS_VERSION, command->name);
+    printf("gpnscope " GS_VERSION);
+    if (command->name) printf(" (%s)", command->name); /* none: the dispatcher */
+    printf("\n");
     printf("compiler  %s\n", now.compiler);
     printf("BLAS      %s, core %s, threading %s, %d threads\n", now.blas, now.blas_core,
            now.blas_threading, now.threads);

@@ -6,6 +6,7 @@
 #include "core/base/environment.h"
 #include "core/base/names.h"
 #include "core/base/status.h"
+#include "core/programs/parser.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -112,15 +113,12 @@ static int print_help(const char *folder) {
     return finish();
 }
 
+static const char *hdf5_version(void) {
+    return "HDF5      " GS_HDF5_VERSION;
+}
+
 static int print_version(void) {
-    struct gs_environment environment;
-    gs_environment_read(&environment);
-    printf("gpnscope %s\n", GS_VERSION);
-    printf("compiler  %s\n", environment.compiler);
-    printf("BLAS      %s, core %s, threading %s, %d threads\n", environment.blas,
-           environment.blas_core, environment.blas_threading, environment.threads);
-    printf("kernels   %s\n", environment.kernels);
-    printf("HDF5      %s\n", GS_HDF5_VERSION);
+    gs_command_version(&(struct gs_command){.version = hdf5_version});
     const char *warning = gs_environment_warning();
     if (warning) fprintf(stderr, "gpnscope: warning: %s\n", warning);
     return finish();
