@@ -5,6 +5,7 @@
 #include "analyses/stats/lags.h"
 #include "core/base/memory.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -47,6 +48,22 @@ static void add_rows(const float *values, size_t count, size_t width, double *su
     }
 }
 
+/* Sums of finite floats are finite in float64: a sum that is not has met a value that is not. */
+static enum gs_status check_finite(const struct measurement *m, const double *sum, size_t sequence,
+                                   uint64_t from, size_t count, struct gs_error *error) {
+    size_t width = m->rows->width, c = 0;
+    while (c < width && isfinite(sum[c])) c++;
+    if (c == width) return GS_OK;
+    size_t r = 0;
+    while (r + 1 < count && isfinite(m->raw[r * width + c])) r++;
+    gs_fail(error, GS_NUMERIC, "a state is not finite");
+    gs_error_found(error, "%g", (double)m->raw[r * width + c]);
+    gs_error_where(error, "sequence %zu, row %" PRIu64 " of it, dimension %zu", sequence, from + r,
+                   c);
+    gs_error_next(error, "look at the run that made it");
+    return GS_NUMERIC;
+}
+
 static enum gs_status add_sequence(struct measurement *m, size_t sequence, double *sum,
                                    struct gs_error *error) {
     uint64_t length = m->rows->length[sequence];
@@ -55,7 +72,8 @@ static enum gs_status add_sequence(struct measurement *m, size_t sequence, doubl
         enum gs_status status = gs_rows_read(m->rows, sequence, from, count, m->raw, error);
         if (status != GS_OK) return status;
         add_rows(m->raw, count, m->rows->width, sum);
-        status = check_stop(m, count, error);
+        status = check_finite(m, sum, sequence, from, count, error);
+        if (status == GS_OK) status = check_stop(m, count, error);
         if (status != GS_OK) return status;
     }
     return GS_OK;
@@ -84,38 +102,28 @@ static enum gs_status find_sequence_mean(struct measurement *m, size_t sequence,
 
 /* ---- a block of unit rows ---- */
 
-static enum gs_status not_finite(size_t sequence, uint64_t row, struct gs_error *error) {
-    gs_fail(error, GS_NUMERIC, "a state is not finite");
-    gs_error_where(error, "sequence %zu, row %llu of it", sequence, (unsigned long long)row);
-    gs_error_next(error, "look at the run that made it: states must be finite");
-    return GS_NUMERIC;
-}
-
 /* Rows from … from + block − 1 of a sequence into the slots of `units` at `slot`; slots behind the
  * sequence's end are cleared. Counts rows of length zero for each. */
 static enum gs_status fill_block(struct measurement *m, size_t sequence, uint64_t from,
                                  struct gs_unit_rows *units, size_t unit_count,
                                  const double *const *means, size_t slot, uint64_t *zeros,
                                  struct gs_error *error) {
-    size_t width = m->rows->width, bad = SIZE_MAX;
+    size_t width = m->rows->width;
     size_t count = rows_left(m->rows->length[sequence], from, m->block);
     enum gs_status status = gs_rows_read(m->rows, sequence, from, count, m->raw, error);
     if (status != GS_OK) return status;
     for (size_t u = 0; u < unit_count; u++) {
         uint64_t zero = 0;
-#pragma omp parallel for schedule(static) reduction(+ : zero) reduction(min : bad)
+#pragma omp parallel for schedule(static) reduction(+ : zero) if (m->block * width >= 16384)
         for (size_t r = 0; r < m->block; r++) {
             if (r >= count) {
                 gs_unit_rows_clear(&units[u], slot + r);
                 continue;
             }
-            enum gs_unit unit = gs_unit_rows_set(&units[u], slot + r, m->raw + r * width, means[u]);
-            zero += unit == GS_UNIT_ZERO;
-            if (unit == GS_UNIT_NOT_FINITE && r < bad) bad = r;
+            zero += !gs_unit_rows_set(&units[u], slot + r, m->raw + r * width, means[u]);
         }
         if (zeros) zeros[u] += zero;
     }
-    if (bad != SIZE_MAX) return not_finite(sequence, from + bad, error);
     return check_stop(m, count, error);
 }
 

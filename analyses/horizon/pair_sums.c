@@ -51,6 +51,11 @@ void gs_pair_sums_reset(struct gs_pair_sums *sums) {
     memset(sums->in_window, 0, GS_CURVES * GS_BANDS * sizeof *sums->in_window);
 }
 
+/* Waking threads costs more than a small block's work. */
+static bool worth_threads(const struct gs_pair_sums *s) {
+    return s->block * s->horizon->width >= 4096;
+}
+
 static bool any_valid(const struct gs_unit_rows *rows, size_t first, size_t count) {
     return memchr(rows->valid + first, 1, count) != NULL;
 }
@@ -76,7 +81,7 @@ static void add_chosen_lags(const struct gs_pair_sums *s, const struct gs_pair_s
                             size_t first, double *cosines, double *pairs) {
     const struct gs_horizon *h = s->horizon;
     size_t tasks = GS_CURVES * h->lag_count;
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (worth_threads(s))
     for (size_t task = 0; task < tasks; task++) {
         size_t curve = task / h->lag_count, l = task % h->lag_count;
         const struct gs_pair_side *side = &sides[curve];
@@ -123,7 +128,7 @@ static void add_band(const struct gs_pair_side *side, size_t first, size_t block
 static void add_bands(struct gs_pair_sums *s, const struct gs_pair_side *sides, size_t first,
                       double *cosines, double *pairs) {
     const struct gs_horizon *h = s->horizon;
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (worth_threads(s))
     for (size_t task = 0; task < (size_t)GS_CURVES * GS_BANDS; task++) {
         size_t curve = task / GS_BANDS, band = task % GS_BANDS, least, most;
         if (!sides[curve].early) continue;
@@ -191,7 +196,7 @@ static enum gs_status add_all_lags(struct gs_pair_sums *s, const struct gs_pair_
                                    struct gs_error *error) {
     size_t tasks = GS_CURVES * s->distances;
     enum gs_status failed = GS_OK;
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (worth_threads(s))
     for (size_t task = 0; task < tasks; task++) {
         const struct gs_pair_side *side = &sides[task / s->distances];
         size_t distance = task % s->distances;

@@ -55,20 +55,19 @@ static double squares(const float *row, const double *mean, size_t n) {
     return sum[0];
 }
 
-enum gs_unit gs_unit_rows_set(struct gs_unit_rows *rows, size_t slot, const float *row,
-                              const double *mean) {
+bool gs_unit_rows_set(struct gs_unit_rows *rows, size_t slot, const float *row,
+                      const double *mean) {
     size_t n = rows->width;
     double square = squares(row, mean, n);
-    if (!isfinite(square)) return GS_UNIT_NOT_FINITE;
     if (square == 0) {
         gs_unit_rows_clear(rows, slot);
-        return GS_UNIT_ZERO;
+        return false;
     }
     double scale = 1 / sqrt(square);
     float *to = rows->values + slot * n;
     for (size_t i = 0; i < n; i++) to[i] = (float)(difference(row, mean, i) * scale);
     rows->valid[slot] = 1;
-    return GS_UNIT_SET;
+    return true;
 }
 
 double gs_unit_dot(const float *x, const float *y, size_t n) {

@@ -20,11 +20,9 @@ enum gs_status gs_unit_rows_create(struct gs_unit_rows *rows, size_t width, size
                                    struct gs_error *error);
 void gs_unit_rows_release(struct gs_unit_rows *rows);
 
-enum gs_unit { GS_UNIT_SET, GS_UNIT_ZERO, GS_UNIT_NOT_FINITE };
-
-/* Slot = (row − mean) / ‖row − mean‖, in float64 up to the last rounding; mean NULL is 0. */
-enum gs_unit gs_unit_rows_set(struct gs_unit_rows *rows, size_t slot, const float *row,
-                              const double *mean);
+/* Slot = (row − mean) / ‖row − mean‖, in float64 up to the last rounding; mean NULL is 0. False
+ * when that vector is zero: the slot is then empty. The row must be finite. */
+bool gs_unit_rows_set(struct gs_unit_rows *rows, size_t slot, const float *row, const double *mean);
 void gs_unit_rows_clear(struct gs_unit_rows *rows, size_t slot);
 
 static inline const float *gs_unit_row(const struct gs_unit_rows *rows, size_t slot) {
