@@ -1,0 +1,110 @@
+/* The e-folding of each head, sorted, beside the heads of the untrained model. */
+#include "core/base/memory.h"
+#include "reports/figures/parts.h"
+
+#include <math.h>
+
+/* Blocks of (rank, place, low, high, head): first the heads that are known, then the censored. */
+static size_t add_heads(struct gs_plot *plot, const struct gs_results *results) {
+    size_t count, shown = 0;
+    struct gs_figure_head *heads = gs_figure_heads(results, &count);
+    for (int censored = 0; censored < 2; censored++) {
+        for (size_t i = 0; i < count; i++) {
+            const struct gs_figure_head *head = heads + i;
+            if (head->censored != (censored == 1) || !(head->place > 0)) continue;
+            bool interval = head->efold.has_interval && head->efold.low > 0;
+            gs_plot_number(plot, (double)i + 1);
+            gs_plot_number(plot, head->place);
+            gs_plot_number(plot, interval ? head->efold.low : head->place);
+            gs_plot_number(plot, interval && isfinite(head->efold.high) ? head->efold.high
+                                                                       : head->place);
+            struct gs_text label = {0};
+            gs_text_add(&label, "%02zu", head->head);
+            gs_plot_label(plot, label.bytes, 0);
+            gs_text_free(&label);
+            gs_plot_row(plot);
+            shown++;
+        }
+        gs_plot_block(plot);
+    }
+    gs_free(heads);
+    return shown;
+}
+
+static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
+    size_t shown = add_heads(plot, run->results[GS_PART_RETENTION]);
+    if (!shown) {
+        plot->empty = "no head has an efold, known or censored";
+        return;
+    }
+    bool has_null = add_heads(plot, run->null_results[GS_PART_RETENTION]) > 0;
+    gs_plot_command(plot, "set logscale y; set format y '%%g'; set xrange [0.3:%zu.7]", shown);
+    gs_plot_command(plot, "set ylabel 'efold, tokens'; set key top left reverse Left");
+    gs_plot_command(plot, "set xlabel '%s'",
+                    shown <= 24 ? "head, in the order of its efold" : "rank of the head");
+    gs_plot_command(plot, "set style fill solid");
+    bool named = shown <= 24;
+    gs_plot_command(plot, "set yrange [*:*]");
+    gs_plot_command(
+        plot,
+        "plot %s%s"
+        "data index 0 using 1:2:3:4 with yerrorbars lt 1 ps 0.9 lw 1.4 title '%s', "
+        "data index 1 using 1:2 with points lt 1 pt 8 ps 1.1 lw 1.4 title 'not reached: lower bound'"
+        "%s",
+        has_null ? "data index 2 using 1:2 with points lt 4 pt 6 ps 0.8 lw 1.4 title 'before "
+                   "training, in their own order', "
+                 : "",
+        has_null ? "data index 3 using 1:2 with points lt 4 pt 8 ps 0.8 lw 1.4, " : "",
+        has_null ? "model" : "efold and 95 % interval",
+        named ? ", data index 0 using 1:2:xticlabels(5) with points pt -1, "
+                "data index 1 using 1:2:xticlabels(5) with points pt -1"
+              : "");
+}
+
+static void say_range(struct gs_text *text, const struct gs_results *results) {
+    size_t count;
+    struct gs_figure_head *heads = gs_figure_heads(results, &count);
+    const struct gs_figure_head *last = NULL;
+    size_t fast = 0, known = 0;
+    for (size_t i = 0; i < count && isfinite(heads[i].place); i++) {
+        last = heads + i;
+        known++;
+        fast += !heads[i].censored && heads[i].place <= 3 ? 1 : 0;
+    }
+    if (last) {
+        gs_text_number(text, heads[0].place, 3);
+        gs_text_put(text, " to ");
+        if (last->censored) gs_text_put(text, "more than ");
+        gs_text_number(text, last->place, 3);
+        gs_text_put(text, " tokens; ");
+        gs_text_count(text, fast);
+        gs_text_put(text, " of ");
+        gs_text_count(text, known);
+        gs_text_put(text, " heads are at 3 tokens or below");
+    }
+    gs_free(heads);
+}
+
+static void say(const struct gs_report_run *run, struct gs_text *text) {
+    struct gs_text model = {0}, null = {0};
+    say_range(&model, run->results[GS_PART_RETENTION]);
+    say_range(&null, run->null_results[GS_PART_RETENTION]);
+    if (model.size) {
+        gs_text_put(text, "Efolds run from ");
+        gs_text_put(text, model.bytes);
+        gs_text_put(text, ".");
+    }
+    if (null.size) {
+        gs_text_put(text, " Before training: ");
+        gs_text_put(text, null.bytes);
+        gs_text_put(text, ".");
+    }
+    gs_text_put(text, " Heads start with unequal decays, so a spread of efolds alone shows no "
+                      "division of labour.");
+    if (model.failed || null.failed) text->failed = true;
+    gs_text_free(&model);
+    gs_text_free(&null);
+}
+
+const struct gs_figure gs_figure_efold = {
+    "efold", "Efold of each head", GS_PART_RETENTION, "values", 400, 400, draw, say};

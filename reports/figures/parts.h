@@ -1,0 +1,36 @@
+/* parts.h - what the figures share: tables by name, panels side by side, sentences about values. */
+#ifndef GS_REPORTS_FIGURES_PARTS_H
+#define GS_REPORTS_FIGURES_PARTS_H
+
+#include "reports/figures/figure.h"
+
+/* The table, or NULL when the results or the table are not there or it has no rows. */
+const struct gs_table *gs_figure_table(const struct gs_results *results, const char *name);
+
+/* One block of the data file with these columns of the table, a row each. Columns that are not
+ * there are missing values. With `positive`, numbers ≤ 0 are missing in all but the first column
+ * (a logarithmic axis has no place for them). True when any number past the first column is there.
+ */
+bool gs_figure_block(struct gs_plot *plot, const struct gs_table *table,
+                     const char *const *columns, size_t count, bool positive);
+
+/* Two panels: side by side, or one above the other in the narrow version. */
+void gs_figure_two_panels(struct gs_plot *plot);
+void gs_figure_end_panels(struct gs_plot *plot);
+
+/* "name" printed as a number, when it is known: adds `before`, the number, `after`. */
+bool gs_figure_say(struct gs_text *text, const struct gs_results *results, const char *name,
+                   const char *before, int digits, const char *after);
+
+/* The heads of a memory: their numbers are the NN of "retention.head.NN.efold". */
+struct gs_figure_head {
+    size_t head;
+    struct gs_value efold;
+    double place; /* the efold, the bound of a censored one, NaN when neither is known */
+    bool censored;
+};
+/* Heads found, in ascending order of place (unknown ones last); an array for gs_free, NULL when
+ * there are none or memory is short. */
+struct gs_figure_head *gs_figure_heads(const struct gs_results *results, size_t *count);
+
+#endif

@@ -1,0 +1,165 @@
+#include "reports/page/key_values.h"
+
+#include "reports/page/html.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Labels are in the field's words; the name in the results stands beside each. */
+static const struct key {
+    enum gs_part part;
+    const char *name, *label;
+    int digits;
+} keys[] = {
+    {GS_PART_LOSS, "loss", "Loss", 4},
+    {GS_PART_LOSS, "perplexity", "Perplexity", 4},
+    {GS_PART_GEOMETRY, "state_norm.mean", "Mean norm of the state", 3},
+    {GS_PART_GEOMETRY, "state_norm.std", "Deviation of the norm", 3},
+    {GS_PART_GEOMETRY, "mean_norm", "Norm of the mean state", 3},
+    {GS_PART_GEOMETRY, "mean_norm_ratio", "Norm of the mean over mean norm", 3},
+    {GS_PART_GEOMETRY, "mean_energy", "Share of energy in the mean", 3},
+    {GS_PART_GEOMETRY, "dim_std.mean", "Mean deviation of a dimension", 3},
+    {GS_PART_GEOMETRY, "corr.mean_abs", "Mean absolute correlation", 3},
+    {GS_PART_GEOMETRY, "pcs_90", "Components for 90 % of the variance", 6},
+    {GS_PART_GEOMETRY, "stable_rank.centered", "Stable rank, centred", 3},
+    {GS_PART_GEOMETRY, "participation_ratio", "Participation ratio", 3},
+    {GS_PART_GEOMETRY, "effective_rank", "Effective rank", 3},
+    {GS_PART_GEOMETRY, "batch_mean_cosine", "Cosine of per-batch means", 4},
+    {GS_PART_DEFAULT, "default.spearman.mean_state", "Logits of the mean state against counts, Spearman",
+     3},
+    {GS_PART_HORIZON, "horizon.raw.plateau", "Raw cosine at long lags", 3},
+    {GS_PART_HORIZON, "horizon.centered_sequence.k1", "Centred cosine at lag 1", 3},
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+void gs_page_value(struct gs_text *page, const struct gs_value *value, int digits) {
+    const char *status = value->status ? value->status : "ok";
+    if (isfinite(value->value)) {
+        gs_text_number(page, value->value, digits);
+        if (strcmp(status, "ok") == 0) return;
+        gs_text_put(page, " (");
+        gs_html_text(page, status);
+        gs_text_put(page, ")");
+    } else if (strcmp(status, "censored") == 0 && value->has_bound) {
+        gs_text_put(page, "more than ");
+        gs_text_number(page, value->bound, digits);
+    } else {
+        gs_html_text(page, strcmp(status, "ok") == 0 ? "not known" : status);
+    }
+    if (value->reason) {
+        gs_text_put(page, " <span class=\"reason\">");
+        gs_html_text(page, value->reason);
+        gs_text_put(page, "</span>");
+    }
+}
+
+static void add_interval(struct gs_text *page, const struct gs_value *value, int digits) {
+    if (!value->has_interval) {
+        gs_text_put(page, "<span class=\"none\">–</span>");
+        return;
+    }
+    gs_text_number(page, value->low, digits);
+    gs_text_put(page, " to ");
+    if (isinf(value->high))
+        gs_text_put(page, "∞");
+    else
+        gs_text_number(page, value->high, digits);
+}
+
+/* "1" and "" mean a plain number: nothing to show. */
+static void add_unit(struct gs_text *page, const char *unit) {
+    if (!unit || !unit[0] || strcmp(unit, "1") == 0) return;
+    gs_text_put(page, " <span class=\"unit\">");
+    gs_html_text(page, unit);
+    gs_text_put(page, "</span>");
+}
+
+static bool find(const struct gs_results *results, const char *name, struct gs_value *value) {
+    return results && gs_results_find(results, name, value);
+}
+
+static bool has_null(const struct gs_report_run *run) {
+    for (size_t part = 0; part < GS_PARTS; part++)
+        if (run->null_results[part]) return true;
+    return false;
+}
+
+static void add_label(struct gs_text *page, const struct key *key) {
+    gs_html_add(page, "<tr><th scope=\"row\">%s<br><code>%s</code></th>", key->label, key->name);
+}
+
+/* A cell of a value that may be absent. */
+static void add_cell(struct gs_text *page, const struct gs_results *results, const char *name,
+                     int digits) {
+    struct gs_value value;
+    gs_text_put(page, "<td>");
+    if (find(results, name, &value)) {
+        gs_page_value(page, &value, digits);
+        if (isfinite(value.value)) add_unit(page, value.unit);
+    } else {
+        gs_text_put(page, "<span class=\"none\">–</span>");
+    }
+    gs_text_put(page, "</td>");
+}
+
+void gs_page_key_values(struct gs_text *page, const struct gs_report_run *run) {
+    bool null = has_null(run);
+    gs_text_put(page, "<div class=\"scroll\"><table class=\"keys\"><thead><tr>"
+                      "<th scope=\"col\">Measure</th><th scope=\"col\">Value</th>"
+                      "<th scope=\"col\">95&nbsp;% interval</th>");
+    if (null) gs_text_put(page, "<th scope=\"col\">Untrained</th>");
+    gs_text_put(page, "</tr></thead><tbody>\n");
+    for (size_t i = 0; i < KEYS; i++) {
+        struct gs_value value;
+        if (!find(run->results[keys[i].part], keys[i].name, &value)) continue;
+        add_label(page, keys + i);
+        add_cell(page, run->results[keys[i].part], keys[i].name, keys[i].digits);
+        gs_text_put(page, "<td>");
+        add_interval(page, &value, keys[i].digits);
+        gs_text_put(page, "</td>");
+        if (null) add_cell(page, run->null_results[keys[i].part], keys[i].name, keys[i].digits);
+        gs_text_put(page, "</tr>\n");
+    }
+    gs_text_put(page, "</tbody></table></div>\n");
+}
+
+void gs_page_compare(struct gs_text *page, const struct gs_report_run *runs, size_t count) {
+    gs_text_put(page, "<div class=\"scroll\"><table class=\"keys\"><thead><tr>"
+                      "<th scope=\"col\">Measure</th>");
+    for (size_t run = 0; run < count; run++) {
+        gs_text_put(page, "<th scope=\"col\">");
+        gs_html_text(page, runs[run].name);
+        gs_text_put(page, "</th>");
+    }
+    gs_text_put(page, "</tr></thead><tbody>\n");
+    for (size_t i = 0; i < KEYS; i++) {
+        add_label(page, keys + i);
+        for (size_t run = 0; run < count; run++)
+            add_cell(page, runs[run].results[keys[i].part], keys[i].name, keys[i].digits);
+        gs_text_put(page, "</tr>\n");
+    }
+    gs_text_put(page, "</tbody></table></div>\n");
+}
+
+void gs_page_all_values(struct gs_text *page, const struct gs_results *results) {
+    gs_text_put(page, "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">Name</th>"
+                      "<th scope=\"col\">Value</th><th scope=\"col\">95&nbsp;% interval</th>"
+                      "<th scope=\"col\">Unit</th><th scope=\"col\">n</th></tr></thead><tbody>\n");
+    for (size_t i = 0; i < gs_results_count(results); i++) {
+        const char *name = gs_results_name_at(results, i);
+        struct gs_value value;
+        if (!gs_results_find(results, name, &value)) continue;
+        gs_text_put(page, "<tr><th scope=\"row\"><code>");
+        gs_html_text(page, name);
+        gs_text_put(page, "</code></th><td>");
+        gs_page_value(page, &value, 5);
+        gs_text_put(page, "</td><td>");
+        add_interval(page, &value, 5);
+        gs_text_put(page, "</td><td>");
+        gs_html_text(page, value.unit);
+        gs_text_put(page, "</td><td>");
+        gs_text_count(page, value.n);
+        gs_text_put(page, "</td></tr>\n");
+    }
+    gs_text_put(page, "</tbody></table></div>\n");
+}
