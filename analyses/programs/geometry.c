@@ -1,0 +1,73 @@
+#include "analyses/geometry/geometry.h"
+#include "core/programs/command.h"
+
+static const char *stream;
+static size_t skip_first;
+static size_t replicates;
+static bool replicates_given;
+
+static const struct gs_option options[] = {
+    {"stream", GS_OPTION_TEXT, &stream, "NAME",
+     "Which states of the trace: predicted, grounded, layer00, … Default: predicted, or the only "
+     "stream there is.",
+     NULL},
+    {"skip-first", GS_OPTION_SIZE, &skip_first, "N",
+     "Leave out the first N rows of each sequence, where the state is still filling up from zero. "
+     "Default: 0.",
+     NULL},
+    {"bootstrap", GS_OPTION_SIZE, &replicates, "N",
+     "Replicates for the 95 % intervals; 0 turns them off. Default: 1000 up to 320 dimensions, "
+     "fewer above (each costs an eigenvalue decomposition), at least 200.",
+     &replicates_given},
+    {NULL, GS_OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace,
+                              struct gs_results *results, struct gs_error *error) {
+    struct gs_geometry_options how = {.skip_first = skip_first,
+                                      .replicates_given = replicates_given,
+                                      .replicates = replicates,
+                                      .seed = call->seed,
+                                      .progress = call->progress};
+    enum gs_status status = gs_results_source(results, call->files[0], NULL, error);
+    if (status == GS_OK) status = gs_geometry_of_trace(trace, stream, &how, results, error);
+    return status == GS_OK ? gs_call_finish(call, results, error) : status;
+}
+
+static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
+    struct gs_trace *trace = NULL;
+    enum gs_status status = gs_call_check_outputs(call, error);
+    if (status == GS_OK) status = gs_trace_open(call->files[0], &trace, error);
+    if (status != GS_OK) return status;
+    if (!gs_trace_info(trace)->complete)
+        gs_call_warning(call, "%s is not complete: only the rows safely on disk are measured",
+                        call->files[0]);
+    struct gs_results *results = gs_results_create("geometry");
+    status =
+        results ? measure(call, trace, results, error) : gs_fail_memory(error, 0, "the results");
+    gs_results_destroy(results);
+    gs_trace_close(trace);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    static const struct gs_command command = {
+        .name = "geometry",
+        .summary = "How the states of a trace lie in space: norms, spectrum, dimension",
+        .synopsis = "TRACE [options]",
+        .description =
+            "Measures a stream of state vectors in one pass: their norm, how much of it the mean "
+            "state holds, each dimension's deviation, correlations between dimensions, the "
+            "spectrum of the covariance, and how many dimensions that is by several measures. "
+            "Each comes with a 95 % interval from a bootstrap over whole sequences.\n"
+            "Memory is O(d^2), whatever the number of rows. Every definition is in "
+            "analyses/geometry/measures.h.\n"
+            "\n"
+            "Example: the geometry after the first 64 tokens, also as JSON\n"
+            "  gpnscope geometry run.h5 --skip-first 64 --json geometry.json",
+        .options = options,
+        .common = GS_TAKES_JSON | GS_TAKES_SEED,
+        .min_files = 1,
+        .max_files = 1,
+        .run = run};
+    return gs_command_main(&command, argc, argv);
+}
