@@ -766,6 +766,24 @@ static enum gs_status check_filters(struct gs_h5_data *data, hid_t creation,
     return GS_OK;
 }
 
+/* Chunks on an axis: enough to cover it. */
+static hsize_t chunks_over(size_t length, hsize_t chunk) {
+    return chunk == 0 ? 0 : (length + chunk - 1) / chunk;
+}
+
+/* Was everything stored, or would HDF5 make some of it up? */
+static bool has_holes(const struct gs_h5_data *data, H5D_layout_t layout, const hsize_t *chunk) {
+    if (data->shape.count == 0) return false;
+    if (layout != H5D_CHUNKED) return H5Dget_storage_size(data->id) == 0;
+    hsize_t stored = 0, expected = 1;
+    for (size_t axis = 0; axis < data->shape.rank; axis++)
+        expected *= chunks_over(data->shape.dims[axis], chunk[axis]);
+    hid_t space = H5Dget_space(data->id);
+    bool counted = space >= 0 && H5Dget_num_chunks(data->id, space, &stored) >= 0;
+    if (space >= 0) H5Sclose(space);
+    return !counted || stored < expected;
+}
+
 static enum gs_status check_layout(struct gs_h5_data *data, hid_t creation,
                                    struct gs_error *error) {
     H5D_layout_t layout = H5Pget_layout(creation);
@@ -775,10 +793,11 @@ static enum gs_status check_layout(struct gs_h5_data *data, hid_t creation,
         gs_error_expected(error, "all data inside the file");
         return GS_UNSUPPORTED;
     }
-    if (layout != H5D_CHUNKED) return GS_OK;
     hsize_t chunk[GS_H5_MAX_RANK + 1] = {0};
-    if (H5Pget_chunk(creation, GS_H5_MAX_RANK, chunk) >= 0)
+    if (layout == H5D_CHUNKED && H5Pget_chunk(creation, GS_H5_MAX_RANK, chunk) >= 0)
         data->shape.chunk_rows = (size_t)chunk[0];
+    data->shape.holes = has_holes(data, layout, chunk);
+    if (layout != H5D_CHUNKED) return GS_OK;
     return check_filters(data, creation, error);
 }
 
@@ -1233,8 +1252,9 @@ static enum gs_status open_whole(struct gs_h5 *file, const char *path, size_t si
     *values = NULL;
     enum gs_status status = gs_h5_data_open(file, path, data, error);
     if (status != GS_OK) return status;
-    if ((*data)->shape.count > 0 && H5Dget_storage_size((*data)->id) == 0)
-        status = fail_object(error, GS_FORMAT, file, path, "a dataset that was never written");
+    if ((*data)->shape.holes)
+        status =
+            fail_object(error, GS_FORMAT, file, path, "a dataset of which some was never stored");
     if (status == GS_OK && !(*values = gs_calloc((*data)->shape.count, size)))
         status = gs_fail_memory(error, (*data)->shape.count, "elements of a dataset");
     if (status != GS_OK) gs_h5_data_close(*data);

@@ -89,6 +89,7 @@ struct gs_h5_shape {
     size_t count;      /* elements */
     size_t row;        /* elements in one row: product of all axes but the first */
     size_t chunk_rows; /* 0: not chunked */
+    bool holes;        /* some of the elements were never stored: they read as a fill value */
 };
 
 struct gs_h5_spec {
