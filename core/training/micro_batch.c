@@ -1,0 +1,113 @@
+#include "core/training/micro_batch.h"
+
+#include "core/base/memory.h"
+
+#include <string.h>
+
+static enum gs_status allocate(struct gs_micro_batch *m, struct gs_error *error) {
+    size_t ids = 0;
+    if (!gs_multiply(m->options.batch, m->window, &ids)) ids = SIZE_MAX; /* fails below */
+    m->ids = gs_calloc(ids, sizeof *m->ids);
+    if (!m->ids) return gs_fail_memory(error, ids, "the tokens of a batch");
+    size_t piece = m->options.batch * m->piece;
+    m->piece_ids = gs_calloc(piece, sizeof *m->piece_ids);
+    m->nll = gs_calloc(piece, sizeof *m->nll);
+    m->metrics = gs_calloc(m->metric_count, sizeof *m->metrics);
+    if (!m->piece_ids || !m->nll || !m->metrics)
+        return gs_fail_memory(error, 8 * piece, "the tokens of a batch");
+    return GS_OK;
+}
+
+enum gs_status gs_micro_batch_create(struct gs_model *model,
+                                     const struct gs_micro_batch_options *options,
+                                     struct gs_micro_batch **micro_batch, struct gs_error *error) {
+    size_t first = gs_model_first(model);
+    bool cut = options->truncate > 0 && options->truncate < options->predicted;
+    if (cut && first > 0) {
+        gs_fail(error, GS_UNSUPPORTED, "the gradient of a %s cannot be cut inside a window",
+                gs_model_kind(model));
+        gs_error_expected(error, "training.truncate_bptt 0");
+        gs_error_found(error, "%zu", options->truncate);
+        return GS_UNSUPPORTED;
+    }
+    struct gs_micro_batch *m = gs_calloc(1, sizeof *m);
+    if (!m) return gs_fail_memory(error, sizeof *m, "a batch");
+    m->options = *options;
+    m->window = options->predicted + first;
+    m->piece = cut ? options->truncate : m->window;
+    const struct gs_runner_options runner = {.batch = options->batch,
+                                             .steps = m->piece,
+                                             .train = true,
+                                             .bf16 = options->bf16,
+                                             .recompute_every = options->recompute_every};
+    enum gs_status status = gs_runner_create(model, &runner, &m->runner, error);
+    if (status == GS_OK) status = gs_state_create(model, options->batch, &m->state, error);
+    if (status == GS_OK) {
+        gs_runner_metrics(m->runner, &m->metric_count);
+        status = allocate(m, error);
+    }
+    if (status != GS_OK) {
+        gs_micro_batch_destroy(m);
+        return status;
+    }
+    *micro_batch = m;
+    return GS_OK;
+}
+
+void gs_micro_batch_destroy(struct gs_micro_batch *m) {
+    if (!m) return;
+    gs_runner_destroy(m->runner);
+    gs_state_destroy(m->state);
+    gs_free(m->ids);
+    gs_free(m->piece_ids);
+    gs_free(m->nll);
+    gs_free(m->metrics);
+    gs_free(m);
+}
+
+/* Sum of the losses of a piece; positions in front of `first` are not predicted. */
+static double sum_losses(const struct gs_micro_batch *m, size_t steps, size_t first) {
+    double sum = 0;
+    for (size_t b = 0; b < m->options.batch; b++)
+        for (size_t t = first; t < steps; t++) sum += (double)m->nll[b * steps + t];
+    return sum;
+}
+
+/* Tokens `start` … `start + steps` of every window, forward and backward. */
+static enum gs_status run_piece(struct gs_micro_batch *m, size_t start, size_t steps, float scale,
+                                struct gs_parameters *gradients, double *sum,
+                                struct gs_error *error) {
+    for (size_t b = 0; b < m->options.batch; b++)
+        memcpy(m->piece_ids + b * steps, m->ids + b * m->window + start,
+               steps * sizeof *m->piece_ids);
+    enum gs_status status =
+        gs_runner_forward(m->runner, m->state, m->piece_ids, NULL, steps, NULL, m->nll, error);
+    if (status == GS_OK) status = gs_runner_backward(m->runner, scale, gradients, NULL, error);
+    if (status != GS_OK) return status;
+    size_t not_predicted = start == 0 ? m->window - m->options.predicted : 0;
+    *sum += sum_losses(m, steps, not_predicted);
+    size_t count;
+    const struct gs_metric *metrics = gs_runner_metrics(m->runner, &count);
+    double share = (double)steps / (double)m->window;
+    for (size_t i = 0; i < m->metric_count; i++) m->metrics[i] += share * metrics[i].value;
+    return GS_OK;
+}
+
+enum gs_status gs_micro_batch_run(struct gs_micro_batch *m, const struct gs_tokens *tokens,
+                                  uint64_t index, double weight, struct gs_parameters *gradients,
+                                  double *loss, struct gs_error *error) {
+    size_t size = m->options.batch * m->window;
+    enum gs_status status = gs_tokens_read(tokens, index * size, size, m->ids, error);
+    if (status != GS_OK) return status;
+    double count = (double)m->options.batch * (double)m->options.predicted;
+    float scale = (float)(weight / count);
+    double sum = 0;
+    gs_state_reset(m->state);
+    memset(m->metrics, 0, m->metric_count * sizeof *m->metrics);
+    for (size_t start = 0; start < m->window && status == GS_OK; start += m->piece) {
+        size_t left = m->window - start, steps = left < m->piece ? left : m->piece;
+        status = run_piece(m, start, steps, scale, gradients, &sum, error);
+    }
+    *loss = sum / count;
+    return status;
+}

@@ -1,0 +1,48 @@
+/* resume.h - the file from which a run goes on as if it had never stopped: parameters, Adam's
+ * moments, and where the run was. One safetensors file (tensors p.<name>, m.<name>, v.<name>), so
+ * that it is written whole or not at all.
+ */
+#ifndef GS_CORE_TRAINING_RESUME_H
+#define GS_CORE_TRAINING_RESUME_H
+
+#include "core/base/hash.h"
+#include "core/base/status.h"
+#include "core/models/model.h"
+#include "core/training/adamw.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where a run is. */
+struct gs_run_position {
+    size_t step;             /* steps done */
+    uint64_t micro_batch;    /* the next one of the data (the authors' data_position) */
+    size_t skipped;          /* steps without an update so far */
+    size_t skipped_in_a_row; /* just now */
+    size_t logged_step;      /* step of the last row of the log */
+    double loss, grad_norm;  /* sums since that row */
+    double *metrics; /* the same for each of the model's; owned by whoever made the struct */
+    size_t metric_count;
+};
+
+/* What must be the same for the data position to mean the same. */
+struct gs_run_identity {
+    const char *tokens_sha256;
+    size_t batch_size, window;
+};
+
+enum gs_status gs_resume_save(const char *path, const struct gs_model *model,
+                              const struct gs_adamw *adamw, const struct gs_run_position *position,
+                              const struct gs_run_identity *identity, struct gs_error *error);
+
+/* Fill model, moments and position (its metrics: metric_count of them must be in the file). The
+ * model's config, and the identity, must be those of the file: GS_CONFIG with both. Nothing is
+ * promised about what was filled when this fails. */
+enum gs_status gs_resume_load(const char *path, struct gs_model *model, struct gs_adamw *adamw,
+                              struct gs_run_position *position,
+                              const struct gs_run_identity *identity, struct gs_error *error);
+
+/* The step of a resume file, without reading its tensors. */
+enum gs_status gs_resume_step(const char *path, long long *step, struct gs_error *error);
+
+#endif

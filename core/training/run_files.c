@@ -1,0 +1,146 @@
+#include "core/training/run_files.h"
+
+#include "core/base/file.h"
+#include "core/base/memory.h"
+#include "core/training/resume.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const suffixes[] = {
+    [GS_RUN_MODEL] = ".safetensors", [GS_RUN_RESUME] = ".resume.safetensors"};
+
+static char *path_of(const char *folder, const char *name, const char *label, const char *suffix) {
+    size_t size = strlen(name) + strlen(label) + strlen(suffix) + 2;
+    char *file = gs_calloc(size, 1);
+    if (!file) return NULL;
+    snprintf(file, size, "%s_%s%s", name, label, suffix);
+    char *path = gs_path_join(folder, file);
+    gs_free(file);
+    return path;
+}
+
+char *gs_run_file_path(const struct gs_run_files *files, enum gs_run_file what, long long step) {
+    char label[32] = "final";
+    if (step != GS_RUN_FINAL) snprintf(label, sizeof label, "%lld", step);
+    return path_of(files->checkpoint, files->name, label, suffixes[what]);
+}
+
+char *gs_run_log_path(const struct gs_run_files *files) {
+    return path_of(files->log, files->name, "train_log", ".csv");
+}
+
+enum gs_status gs_run_files_prepare(const struct gs_run_files *files, struct gs_error *error) {
+    enum gs_status status = gs_folder_create(files->checkpoint, error);
+    if (status == GS_OK) status = gs_folder_create(files->log, error);
+    return status;
+}
+
+/* ---- what lies there ------------------------------------------------------------------------ */
+
+/* Is `file` a checkpoint file of this run? Then its kind and step. */
+static bool recognise(const struct gs_run_files *files, const char *file, enum gs_run_file *what,
+                      long long *step) {
+    size_t length = strlen(files->name);
+    if (strncmp(file, files->name, length) != 0 || file[length] != '_') return false;
+    const char *label = file + length + 1;
+    size_t digits = strspn(label, "0123456789");
+    bool final = strncmp(label, "final", 5) == 0;
+    if (!final && (digits == 0 || digits > 18)) return false;
+    *step = final ? GS_RUN_FINAL : strtoll(label, NULL, 10);
+    const char *suffix = label + (final ? 5 : digits);
+    for (int i = GS_RUN_MODEL; i <= GS_RUN_RESUME; i++) {
+        if (strcmp(suffix, suffixes[i]) != 0) continue;
+        *what = (enum gs_run_file)i;
+        return true;
+    }
+    return false;
+}
+
+/* The step a file stands for: of a final one, what its resume file says; unknown: the latest. */
+static long long true_step(const struct gs_run_files *files, long long step) {
+    if (step != GS_RUN_FINAL) return step;
+    long long found = 0;
+    char *path = gs_run_file_path(files, GS_RUN_RESUME, GS_RUN_FINAL);
+    if (!path || gs_resume_step(path, &found, NULL) != GS_OK) found = INT64_MAX;
+    gs_free(path);
+    return found;
+}
+
+static enum gs_status refuse_or_remove(const char *path, bool force, bool remove_it,
+                                       struct gs_error *error) {
+    if (!force) {
+        gs_fail(error, GS_EXISTS, "an earlier run of this name has left its files");
+        gs_error_found(error, "%s", path);
+        gs_error_next(error, "go on from it with --resume, give another folder with -o, or remove "
+                             "that run's files with --force");
+        return GS_EXISTS;
+    }
+    if (remove_it && remove(path) != 0 && errno != ENOENT)
+        return gs_fail_errno(error, errno, "removing a file of the earlier run", path);
+    return GS_OK;
+}
+
+static enum gs_status clear_log(const struct gs_run_files *files, bool force, bool remove_it,
+                                struct gs_error *error) {
+    char *path = gs_run_log_path(files);
+    if (!path) return gs_fail_memory(error, strlen(files->name), "a path");
+    enum gs_status status =
+        gs_path_exists(path) ? refuse_or_remove(path, force, remove_it, error) : GS_OK;
+    gs_free(path);
+    return status;
+}
+
+enum gs_status gs_run_files_clear(const struct gs_run_files *files, long long first, bool force,
+                                  bool remove_them, struct gs_error *error) {
+    char **names = NULL;
+    size_t count = 0;
+    enum gs_status status = GS_OK;
+    if (first == 0) status = clear_log(files, force, remove_them, error);
+    if (status == GS_OK && gs_path_is_folder(files->checkpoint))
+        status = gs_folder_list(files->checkpoint, &names, &count, error);
+    for (size_t i = 0; i < count && status == GS_OK; i++) {
+        enum gs_run_file what;
+        long long step;
+        if (!recognise(files, names[i], &what, &step) || true_step(files, step) < first) continue;
+        char *path = gs_path_join(files->checkpoint, names[i]);
+        status = path ? refuse_or_remove(path, force, remove_them, error)
+                      : gs_fail_memory(error, strlen(names[i]), "a path");
+        gs_free(path);
+    }
+    gs_free_names(names, count);
+    return status;
+}
+
+enum gs_status gs_run_files_latest(const struct gs_run_files *files, char **path,
+                                   struct gs_error *error) {
+    char **names = NULL;
+    size_t count = 0;
+    long long best_label = 0, best = -1;
+    enum gs_status status = GS_OK;
+    if (gs_path_is_folder(files->checkpoint))
+        status = gs_folder_list(files->checkpoint, &names, &count, error);
+    for (size_t i = 0; i < count && status == GS_OK; i++) {
+        enum gs_run_file what;
+        long long label;
+        if (!recognise(files, names[i], &what, &label) || what != GS_RUN_RESUME) continue;
+        long long step = true_step(files, label);
+        if (step <= best) continue;
+        best = step;
+        best_label = label;
+    }
+    gs_free_names(names, count);
+    if (status != GS_OK) return status;
+    if (best < 0) {
+        gs_fail(error, GS_MISSING, "there is nothing to go on from");
+        gs_error_expected(error, "%s_<step>%s of an earlier run", files->name,
+                          suffixes[GS_RUN_RESUME]);
+        gs_error_where(error, "%s", files->checkpoint);
+        gs_error_next(error, "begin the run without --resume");
+        return GS_MISSING;
+    }
+    *path = gs_run_file_path(files, GS_RUN_RESUME, best_label);
+    return *path ? GS_OK : gs_fail_memory(error, strlen(files->name), "a path");
+}

@@ -1,0 +1,42 @@
+/* run_files.h - the files of a training run: their names, and what an earlier run left.
+ *
+ *     <checkpoint>/<name>_<step>.safetensors          the model after so many steps
+ *     <checkpoint>/<name>_final.safetensors           where the run ended
+ *     <checkpoint>/<name>_<step>.resume.safetensors   all that going on from there needs
+ *     <log>/<name>_train_log.csv
+ */
+#ifndef GS_CORE_TRAINING_RUN_FILES_H
+#define GS_CORE_TRAINING_RUN_FILES_H
+
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct gs_run_files {
+    const char *checkpoint; /* folder, borrowed */
+    const char *log;        /* folder, borrowed */
+    const char *name;       /* of the run, borrowed */
+};
+
+enum gs_run_file { GS_RUN_MODEL, GS_RUN_RESUME };
+enum { GS_RUN_FINAL = -1 }; /* as a step: the final one */
+
+/* New strings (gs_free); NULL when memory is short. */
+char *gs_run_file_path(const struct gs_run_files *files, enum gs_run_file what, long long step);
+char *gs_run_log_path(const struct gs_run_files *files);
+
+/* Make both folders. */
+enum gs_status gs_run_files_prepare(const struct gs_run_files *files, struct gs_error *error);
+
+/* Checkpoints of this run's name, of step `first` and later, that an earlier run left and a new one
+ * would mix with; with `first` 0 the log, too. Without `force` they are refused (GS_EXISTS, naming
+ * one); with it they are removed when `remove` is true. */
+enum gs_status gs_run_files_clear(const struct gs_run_files *files, long long first, bool force,
+                                  bool remove, struct gs_error *error);
+
+/* The resume file of the latest step; GS_MISSING when there is none. *path is new (gs_free). */
+enum gs_status gs_run_files_latest(const struct gs_run_files *files, char **path,
+                                   struct gs_error *error);
+
+#endif
