@@ -88,10 +88,17 @@ static enum gs_status refuse(enum gs_status status, const char *path, const char
     return status;
 }
 
+/* An empty folder is as good as none. */
 static enum gs_status check_contents(const struct gs_folder_swap *swap, struct gs_error *error) {
     char **names;
     size_t count;
     enum gs_status status = gs_folder_list(swap->path, &names, &count, error);
+    if (status != GS_OK) return status;
+    if (count > 0 && !swap->force) {
+        status = gs_fail(error, GS_EXISTS, "the output exists already");
+        gs_error_where(error, "%s", swap->path);
+        gs_error_next(error, "choose another path, or overwrite it with --force");
+    }
     for (size_t i = 0; i < count && status == GS_OK; i++)
         if (!swap->belongs(names[i])) status = refuse(GS_EXISTS, swap->path, names[i], error);
     gs_free_names(names, count);
@@ -101,15 +108,8 @@ static enum gs_status check_contents(const struct gs_folder_swap *swap, struct g
 static enum gs_status check_target(const struct gs_folder_swap *swap, struct gs_error *error) {
     struct stat info;
     if (lstat(swap->path, &info) != 0) return GS_OK;
-    if (!swap->force) {
-        gs_fail(error, GS_EXISTS, "the output exists already");
-        gs_error_where(error, "%s", swap->path);
-        gs_error_next(error, "choose another path, or overwrite it with --force");
-        return GS_EXISTS;
-    }
-    if (!S_ISDIR(info.st_mode))
-        return refuse(GS_EXISTS, swap->path, S_ISLNK(info.st_mode) ? "a link" : "a file", error);
-    return check_contents(swap, error);
+    if (S_ISDIR(info.st_mode)) return check_contents(swap, error);
+    return refuse(GS_EXISTS, swap->path, S_ISLNK(info.st_mode) ? "a link" : "a file", error);
 }
 
 static enum gs_status make_work(struct gs_folder_swap *swap, struct gs_error *error) {
@@ -233,10 +233,13 @@ static enum gs_status replace(struct gs_folder_swap *swap, struct gs_error *erro
     return GS_OK;
 }
 
+/* The rename succeeds where nothing stands, or an empty folder. */
 static enum gs_status put_in_place(struct gs_folder_swap *swap, struct gs_error *error) {
-    if (gs_path_exists(swap->path)) return replace(swap, error);
-    if (rename(swap->work, swap->path) != 0)
-        return gs_fail_errno(error, errno, "cannot put the folder in its place", swap->path);
+    if (rename(swap->work, swap->path) != 0) {
+        int reason = errno;
+        if (reason == ENOTEMPTY || reason == EEXIST) return replace(swap, error);
+        return gs_fail_errno(error, reason, "cannot put the folder in its place", swap->path);
+    }
     gs_free(swap->work);
     swap->work = NULL;
     return GS_OK;

@@ -13,9 +13,9 @@
 
 struct gs_folder_swap;
 
-/* Start. Missing parents of `path` are made. An existing target is refused (GS_EXISTS) unless
- * `force`; with `force`, it must be a folder in which every name `belongs`, so that no folder of
- * something else is ever replaced. */
+/* Start. Missing parents of `path` are made. An existing target that is not an empty folder is
+ * refused (GS_EXISTS) unless `force`; with `force`, it must be a folder in which every name
+ * `belongs`, so that no folder of something else is ever replaced. */
 enum gs_status gs_folder_swap_open(const char *path, bool force, bool (*belongs)(const char *name),
                                    struct gs_folder_swap **swap, struct gs_error *error);
 /* The folder to fill, borrowed. */
