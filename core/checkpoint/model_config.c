@@ -14,12 +14,20 @@ static void say_where(struct gs_error *error, const char *where) {
         gs_error_where(error, "%s", where);
 }
 
-/* Append "kind: reason; " as far as there is room. */
+/* Append "kind: reason" as far as there is room. */
 static void add_reason(char *reasons, size_t size, const char *kind, const struct gs_error *error) {
+    const char *parts[] = {reasons[0] ? "; " : "",
+                           kind,
+                           ": ",
+                           error->what,
+                           error->found[0] ? ", found " : "",
+                           error->found,
+                           error->expected[0] ? ", expected " : "",
+                           error->expected};
     size_t used = strlen(reasons);
-    snprintf(reasons + used, size - used, "%s%s: %s%s%s%s%s", used ? "; " : "", kind, error->what,
-             error->found[0] ? ", found " : "", error->found,
-             error->expected[0] ? ", expected " : "", error->expected);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        for (const char *from = parts[i]; *from && used + 1 < size; from++) reasons[used++] = *from;
+    reasons[used] = 0;
 }
 
 /* Try the model object on every kind. */
