@@ -113,12 +113,12 @@ static enum gs_status check_rows(const struct gs_trace *trace, uint64_t first, s
 static enum gs_status fail_value(const struct gs_trace *trace, const char *dataset, uint64_t row,
                                  size_t column, double value, const char *expected,
                                  struct gs_error *error) {
-    gs_fail(error, GS_NUMERIC, "a value that a trace may not hold");
+    gs_fail(error, GS_RANGE, "a value that a trace may not hold");
     gs_error_expected(error, "%s", expected);
     gs_error_found(error, "%g", value);
     gs_error_where(error, "%s, %s, row %llu, column %zu", trace->path, dataset,
                    (unsigned long long)row, column);
-    return GS_NUMERIC;
+    return GS_RANGE;
 }
 
 static enum gs_status check_values(const struct gs_trace *trace, const char *dataset,

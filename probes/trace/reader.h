@@ -77,8 +77,8 @@ enum gs_status gs_trace_find_memory(const struct gs_trace *trace, const char *na
                                     struct gs_error *error);
 
 /* `count` rows from row `first` of the file on, into row-major arrays. GS_RANGE when rows are not
- * there or not yet written; GS_NUMERIC naming dataset, row and column for NaN or Inf where none may
- * be, γ > 0, β outside [0, 1], tokens ≥ vocab. */
+ * there or not yet written, and, naming dataset, row and column, for NaN or Inf where none may be,
+ * γ > 0, β outside [0, 1], tokens ≥ vocab. */
 enum gs_status gs_trace_read_state(struct gs_trace *trace, size_t stream, uint64_t first,
                                    size_t count, float *values, struct gs_error *error);
 enum gs_status gs_trace_read_memory(struct gs_trace *trace, size_t memory,
