@@ -46,7 +46,7 @@ struct gs_kernels {
      * the gradient of (x scale); y is computed again. dx may be dy. */
     void (*swiglu_backward)(const float *gate, const float *x, float scale, const float *dy,
                             size_t n, float *dgate, float *dx, float *y);
-    /* y = gate * x + a (+ b when not NULL). */
+    /* y = gate * x + a (+ b when not NULL). y may be a. */
     void (*gated_sum)(const float *gate, const float *x, const float *a, const float *b, size_t n,
                       float *y);
     /* Back through gate * x with gate = sigmoid(pre): dpre = dy x xscale gate (1 - gate),
@@ -63,9 +63,13 @@ struct gs_kernels {
 
     /* ---- one head of one sequence's matrix memory: M (dk, dv) ------------------------------- */
 
-    /* diff = v - M' k; M <- decay M + strength k (x) diff; with q: read = M' q (new M). */
+    /* diff = v - M' k; M <- decay M + strength k (x) diff; with q: read = M' q (new M).
+     * diff may be v. */
     void (*memory_step)(float *M, size_t dk, size_t dv, const float *k, const float *v, float decay,
                         float strength, const float *q, float *diff, float *read);
+    /* next = decay M + strength k (x) diff: the write again, from what memory_step gave. */
+    void (*memory_replay)(const float *M, size_t dk, size_t dv, const float *k, const float *diff,
+                          float decay, float strength, float *next);
     /* read = M' q */
     void (*memory_read)(const float *M, size_t dk, size_t dv, const float *q, float *read);
     /* Back through the read: dM += q (x) dread; dq = M dread. */

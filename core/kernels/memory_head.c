@@ -56,6 +56,18 @@ void GS_KERNEL(memory_step)(float *M, size_t dk, size_t dv, const float *k, cons
         column_step(M + j, dk, dv, k, v[j], decay, strength, q, diff + j, q ? read + j : NULL);
 }
 
+void GS_KERNEL(memory_replay)(const float *M, size_t dk, size_t dv, const float *k,
+                              const float *diff, float decay, float strength, float *next) {
+    for (size_t i = 0; i < dk; i++) {
+        const float *row = M + i * dv;
+        float *out = next + i * dv;
+        size_t j = 0;
+        for (; j + GS_LANES <= dv; j += GS_LANES)
+            store(out + j, load(row + j) * decay + load(diff + j) * strength * k[i]);
+        for (; j < dv; j++) out[j] = row[j] * decay + diff[j] * strength * k[i];
+    }
+}
+
 /* out = M' x for S vectors of columns. */
 GS_INLINE void strip_read(size_t S, const float *M, size_t dk, size_t dv, const float *x,
                           float *out) {

@@ -30,6 +30,8 @@ void GS_KERNEL(add)(const float *x, size_t n, float *y);
 float GS_KERNEL(cross_entropy)(float *logits, size_t n, size_t target, bool gradient);
 void GS_KERNEL(memory_step)(float *M, size_t dk, size_t dv, const float *k, const float *v,
                             float decay, float strength, const float *q, float *diff, float *read);
+void GS_KERNEL(memory_replay)(const float *M, size_t dk, size_t dv, const float *k,
+                              const float *diff, float decay, float strength, float *next);
 void GS_KERNEL(memory_read)(const float *M, size_t dk, size_t dv, const float *q, float *read);
 void GS_KERNEL(memory_read_backward)(const float *M, size_t dk, size_t dv, const float *q,
                                      const float *dread, float *dM, float *dq);

@@ -22,6 +22,7 @@ const struct gs_kernels GS_KERNEL(table) = {
     .add = GS_KERNEL(add),
     .cross_entropy = GS_KERNEL(cross_entropy),
     .memory_step = GS_KERNEL(memory_step),
+    .memory_replay = GS_KERNEL(memory_replay),
     .memory_read = GS_KERNEL(memory_read),
     .memory_read_backward = GS_KERNEL(memory_read_backward),
     .memory_write_backward = GS_KERNEL(memory_write_backward),

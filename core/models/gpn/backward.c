@@ -1,0 +1,237 @@
+/* Back through the steps of a segment, last to first. What each step's products need for the
+ * weights' gradients is kept for a stretch of steps and multiplied at once (gradients.c). */
+#include "core/models/gpn/runner.h"
+
+#include "core/kernels/kernels.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+static const struct gs_gpn_columns *columns(const struct gs_gpn_runner *r, size_t i) {
+    return i == 0 ? &r->weights.first : &r->weights.other;
+}
+
+/* Row block of step `at` of the stretch. */
+static float *row_block(const struct gs_gpn_runner *r, float *values, size_t at, size_t width) {
+    return values + at * r->batch * width;
+}
+
+/* From the gradient of the state after the token to that of the head and the predicted state. */
+static void ground_back(const struct gs_gpn_runner *r, size_t t, size_t at, size_t position,
+                        size_t b) {
+    const size_t d = r->config->width, e = r->config->embedding;
+    const float *state = r->back.state + b * d;
+    float *head = row_block(r, r->back.head, at, d + e) + b * (d + e);
+    memcpy(row_block(r, r->back.ground, at, d) + b * d, state, d * sizeof(float));
+    gs_kernels()->gate_backward(gs_at(r, &r->tape.head, t) + b * (d + e),
+                                gs_at(r, &r->tape.predicted, t) + b * d, 1.0f, state, d, head,
+                                r->back.current + b * d);
+    memcpy(head + d, r->loss_gradient + (position * r->batch + b) * e, e * sizeof(float));
+}
+
+/* dx += back through the rms of a layer's input (or of the predicted state), whose normalised
+ * gradient is in back.normal. */
+static void rms_back(const struct gs_gpn_runner *r, const struct gs_team *team, const float *normal,
+                     const float *scale) {
+    const size_t d = r->config->width;
+    for (size_t b = team->first_row; b < team->last_row; b++)
+        gs_kernels()->rms_backward(r->back.normal + b * d, normal + b * d, scale[b], d,
+                                   r->back.current + b * d, true);
+}
+
+/* FFN, predict gate and read gate of one row of layer i. back.current holds the gradient of the
+ * layer's output and becomes that of its input through the gate. */
+static void activation_back(const struct gs_gpn_runner *r, size_t i, size_t t, size_t at,
+                            size_t b) {
+    const struct gs_gpn_config *c = r->config;
+    const struct gs_kernels *k = gs_kernels();
+    const struct gs_gpn_columns *col = columns(r, i);
+    const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
+    const float *in = gs_at(r, &layer->in, t) + b * col->count;
+    float *din = row_block(r, r->back.in[i], at, col->count) + b * col->count;
+    float *current = r->back.current + b * c->width;
+    k->swiglu_backward(in + col->ffn_gate, in + col->ffn_value, 1.0f,
+                       r->back.activation_back + b * c->ffn, c->ffn, din + col->ffn_gate,
+                       din + col->ffn_value,
+                       row_block(r, r->back.activation[i], at, c->ffn) + b * c->ffn);
+    k->gate_backward(in + col->gate, gs_at(r, &layer->normal, t) + b * c->width,
+                     1.0f / gs_at(r, &layer->scale, t)[b], current, c->width, din + col->gate,
+                     current);
+}
+
+static void read_gate_back(const struct gs_gpn_runner *r, size_t i, size_t t, size_t at, size_t b) {
+    const struct gs_kernels *k = gs_kernels();
+    const struct gs_gpn_columns *col = columns(r, i);
+    const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
+    const size_t values = r->config->heads * r->config->value;
+    const float *in = gs_at(r, &layer->in, t) + b * col->count;
+    const float *read = gs_at(r, &layer->read, t) + b * values;
+    float scale = gs_at(r, &layer->read_scale, t)[b];
+    float *din = row_block(r, r->back.in[i], at, col->count) + b * col->count;
+    float *dread = r->back.read_back + b * values, *unit = r->back.unit_read + b * values;
+    k->swiglu_backward(in + col->read_gate, read, scale, dread, values, din + col->read_gate, dread,
+                       row_block(r, r->back.read[i], at, values) + b * values);
+    for (size_t j = 0; j < values; j++) unit[j] = read[j] * scale;
+    k->rms_backward(dread, unit, scale, values, dread, false);
+}
+
+/* Back through layer i's read by one head: into the query and the memory's gradient. */
+static void read_back(const struct gs_gpn_runner *r, size_t i, size_t t, size_t at, size_t unit,
+                      float *work) {
+    const struct gs_gpn_config *c = r->config;
+    const struct gs_kernels *k = gs_kernels();
+    const struct gs_gpn_columns *col = columns(r, i);
+    const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
+    const size_t b = unit / c->heads, h = unit % c->heads, size = c->key * c->value;
+    const float *after = row_block(r, r->back.memory, at + 1, c->heads * size) + unit * size;
+    const float *query = gs_at(r, &layer->in, t) + b * col->count + col->query + h * c->key;
+    float *dquery =
+        row_block(r, r->back.in[i], at, col->count) + b * col->count + col->query + h * c->key;
+    k->memory_read_backward(after, c->key, c->value, query, r->back.read_back + unit * c->value,
+                            r->back.matrix + unit * size, work);
+    k->unit_relu_backward(work, query, gs_at(r, &layer->query_scale, t)[unit], c->key, dquery);
+}
+
+static float sigmoid(float x) {
+    return 1.0f / (1.0f + expf(-x));
+}
+
+/* Back through the write by one head. */
+static void write_back(const struct gs_gpn_runner *r, size_t t, size_t at, size_t unit,
+                       float *work) {
+    const struct gs_gpn_config *c = r->config;
+    const struct gs_kernels *k = gs_kernels();
+    const struct gs_gpn_columns *col = &r->weights.first;
+    const size_t b = unit / c->heads, h = unit % c->heads, size = c->key * c->value;
+    const size_t keys = c->heads * c->key;
+    const float *in = gs_at(r, &r->tape.layers[0].in, t) + b * col->count;
+    float *din = row_block(r, r->back.in[0], at, col->count) + b * col->count;
+    const float *before = row_block(r, r->back.memory, at, c->heads * size) + unit * size;
+    bool first = t == 0;
+    const float *key =
+        first ? r->work.first_key + unit * c->key
+              : gs_at(r, &r->tape.layers[0].in, t - 1) + b * col->count + col->key + h * c->key;
+    float key_scale =
+        first ? r->work.first_key_scale[unit] : gs_at(r, &r->tape.key_scale, t - 1)[unit];
+    float decay = gs_at(r, &r->tape.decay, t)[unit];
+    float strength = gs_at(r, &r->tape.strength, t)[unit];
+    float ddecay, dstrength, *next_key = r->back.key + b * keys + h * c->key;
+
+    memcpy(din + col->key + h * c->key, next_key, c->key * sizeof(float)); /* of step t + 1 */
+    k->memory_write_backward(before, c->key, c->value, key, in + col->value + h * c->value, decay,
+                             strength, r->back.matrix + unit * size, work,
+                             din + col->value + h * c->value, &ddecay, &dstrength, work + c->key);
+    k->unit_relu_backward(work, key, key_scale, c->key, next_key);
+    din[col->strength + h] = dstrength * strength * (1.0f - strength);
+    float log_decay = gs_at(r, &r->tape.log_decay, t)[unit], dlog = ddecay * decay;
+    float rate = -expf(r->weights.tensors.a_log->values[h]);
+    din[col->decay + h] = dlog * rate * sigmoid(in[col->decay + h]);
+    row_block(r, r->back.a_log, at, c->heads)[unit] = dlog * log_decay;
+}
+
+static void heads_back(const struct gs_gpn_runner *r, const struct gs_team *team, size_t i,
+                       size_t t, size_t at) {
+    const struct gs_gpn_config *c = r->config;
+    size_t first, last;
+    gs_team_units(team, c->heads, &first, &last);
+    for (size_t unit = first; unit < last; unit++) {
+        float *work = r->back.head_work + unit * (c->key + c->value);
+        read_back(r, i, t, at, unit, work);
+        if (i == 0) write_back(r, t, at, unit, work);
+    }
+}
+
+static void layer_back(const struct gs_gpn_runner *r, const struct gs_team *team, size_t i,
+                       size_t t, size_t at) {
+    const struct gs_gpn_config *c = r->config;
+    const struct gs_gpn_columns *col = columns(r, i);
+    const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
+    const size_t d = c->width, values = c->heads * c->value;
+    for (size_t b = team->first_row; b < team->last_row; b++)
+        memcpy(row_block(r, r->back.out[i], at, d) + b * d, r->back.current + b * d,
+               d * sizeof(float));
+    gs_team_meet(team);
+    gs_team_product(team, &r->weights.ffn_out[i].backward, r->back.current, d,
+                    r->back.activation_back, c->ffn, false);
+    if (c->heads)
+        gs_team_product(team, &r->weights.read_out[i].backward, r->back.current, d,
+                        r->back.read_back, values, false);
+    gs_team_meet(team);
+    for (size_t b = team->first_row; b < team->last_row; b++) {
+        activation_back(r, i, t, at, b);
+        if (c->heads) read_gate_back(r, i, t, at, b);
+    }
+    gs_team_meet(team);
+    if (c->heads) heads_back(r, team, i, t, at);
+    gs_team_meet(team);
+    gs_team_product(team, &r->weights.in[i].backward, row_block(r, r->back.in[i], at, col->count),
+                    col->count, r->back.normal, d, false);
+    gs_team_meet(team);
+    rms_back(r, team, gs_at(r, &layer->normal, t), gs_at(r, &layer->scale, t));
+}
+
+/* Step t of the segment, step `at` of the stretch, position `position` of the window. */
+static void step_back(const struct gs_gpn_runner *r, const struct gs_team *team, size_t t,
+                      size_t at, size_t position) {
+    const size_t d = r->config->width, e = r->config->embedding;
+    for (size_t b = team->first_row; b < team->last_row; b++) ground_back(r, t, at, position, b);
+    gs_team_meet(team);
+    gs_team_product(team, &r->weights.head.backward, row_block(r, r->back.head, at, d + e), d + e,
+                    r->back.normal, d, false);
+    gs_team_meet(team);
+    rms_back(r, team, gs_at(r, &r->tape.predicted_normal, t),
+             gs_at(r, &r->tape.predicted_scale, t));
+    for (size_t i = r->config->layers; i-- > 0;) layer_back(r, team, i, t, at);
+    for (size_t b = team->first_row; b < team->last_row; b++)
+        memcpy(r->back.state + b * d, r->back.current + b * d, d * sizeof(float));
+}
+
+/* The memory before each of the stretch's steps, from that before its first. */
+static void replay_memory(const struct gs_gpn_runner *r, const struct gs_team *team, size_t begin,
+                          size_t steps) {
+    const struct gs_gpn_config *c = r->config;
+    const size_t size = c->key * c->value, all = r->batch * c->heads * size;
+    const struct gs_gpn_columns *col = &r->weights.first;
+    size_t first, last;
+    gs_team_units(team, c->heads, &first, &last);
+    const float *saved = r->saved.stretch_memory + begin / r->stretch * all;
+    memcpy(r->back.memory + first * size, saved + first * size,
+           (last - first) * size * sizeof(float));
+    for (size_t unit = first; unit < last; unit++)
+        for (size_t s = 0; s < steps; s++) {
+            size_t t = begin + s, b = unit / c->heads, h = unit % c->heads;
+            const float *in = gs_at(r, &r->tape.layers[0].in, t) + b * col->count;
+            const float *key = t == 0 ? r->work.first_key + unit * c->key
+                                      : gs_at(r, &r->tape.layers[0].in, t - 1) + b * col->count +
+                                            col->key + h * c->key;
+            float *before = r->back.memory + s * all + unit * size;
+            gs_kernels()->memory_replay(before, c->key, c->value, key,
+                                        in + col->value + h * c->value,
+                                        gs_at(r, &r->tape.decay, t)[unit],
+                                        gs_at(r, &r->tape.strength, t)[unit], before + all);
+        }
+}
+
+void gs_gpn_segment_backward(struct gs_gpn_runner *r, size_t begin, size_t steps) {
+    size_t weights = gs_gpn_weights_floats(r->config, false);
+    bool by_columns = gs_team_shares_columns(r->batch, (size_t)omp_get_max_threads(), weights);
+    size_t stretches = (steps + r->stretch - 1) / r->stretch;
+    memset(r->ground_gradient, 0, r->ground.count * r->config->width * sizeof(float));
+    for (size_t stretch = stretches; stretch-- > 0;) {
+        size_t at = stretch * r->stretch;
+        size_t count = steps - at < r->stretch ? steps - at : r->stretch;
+#pragma omp parallel
+        {
+            struct gs_team team = gs_team_member(
+                (size_t)omp_get_thread_num(), (size_t)omp_get_num_threads(), r->batch, by_columns);
+            if (r->config->heads) replay_memory(r, &team, at, count);
+            gs_team_meet(&team);
+            for (size_t s = count; s-- > 0;) step_back(r, &team, at + s, s, begin + at + s);
+#pragma omp barrier
+            gs_gpn_ground_scatter(r, at, count);
+            gs_gpn_stretch_flush(r, at, count);
+        }
+    }
+    gs_gpn_ground_backward(r);
+}

@@ -1,0 +1,174 @@
+/* runner.h - what a running GPN holds: weights, the tape of a segment, workspaces.
+ *
+ * A window runs in segments of `segment` steps. What a segment's steps make stands on the tape in
+ * series (step, sequence, width). A training runner keeps every series of the whole segment; else
+ * only what is decoded or tapped is kept, and the rest is overwritten at each step. With
+ * recompute_every the segment is short, and backward runs each segment forward once more from the
+ * state kept at its beginning.
+ *
+ * Threads: with enough sequences each thread takes some of them through all steps and never waits;
+ * with few, all threads share the columns of each product and meet after each phase (team.h).
+ */
+#ifndef GS_CORE_MODELS_GPN_RUNNER_H
+#define GS_CORE_MODELS_GPN_RUNNER_H
+
+#include "core/models/gpn/team.h"
+#include "core/models/gpn/weights.h"
+
+enum { GS_DECODE_ROWS = 12 }; /* rows that a thread decodes at once */
+
+/* Values of one kind for each step and sequence. */
+struct gs_series {
+    float *values; /* (rows, batch, width) */
+    size_t width;
+    size_t rows; /* steps kept; with fewer than a segment has, later steps overwrite earlier ones */
+};
+
+/* One layer's part of the tape. in = [ffn gate | ffn value | predict gate (after the sigmoid) |
+ * query (unit) | read gate | v - M'k | key of the next step (unit) | beta | a + dt_bias]. */
+struct gs_gpn_layer_tape {
+    struct gs_series normal;      /* (d) rms of the layer's input */
+    struct gs_series scale;       /* (1) its factor */
+    struct gs_series in;          /* (columns of in[i]) */
+    struct gs_series query_scale; /* (H) */
+    struct gs_series read;        /* (H dv) M'q */
+    struct gs_series read_scale;  /* (1) */
+};
+
+struct gs_gpn_tape {
+    struct gs_series state;     /* (d), one step more than the others: s before each step */
+    struct gs_series key_scale; /* (H) of the next step's key */
+    struct gs_series strength, log_decay, decay, norm;             /* (H) */
+    struct gs_series share, effect, cosine;                        /* (L) */
+    struct gs_series predicted, predicted_normal, predicted_scale; /* (d), (d), (1) */
+    struct gs_series head; /* (d + e): ground gate after the sigmoid | decoded vector z */
+    struct gs_gpn_layer_tape *layers;
+};
+
+/* Buffers of one step. */
+struct gs_gpn_work {
+    float *layer_input;                 /* (layers + 1, batch, d); 0 is not used */
+    float *activation, *read;           /* (batch, f), (batch, H dv) */
+    float *ffn, *memory;                /* (batch, d) */
+    float *first_key, *first_key_scale; /* (batch, H dk), (batch, H): key of the segment's step 0 */
+    float *key_row;                     /* (batch, columns of in[0]) */
+    float *previous_normal, *previous_scale; /* (batch, d), (batch): of s_prev before the window */
+    float *decode_normal, *decode_head;      /* (threads, GS_DECODE_ROWS, d), (…, d + e) */
+};
+
+/* The state at the beginning of each segment, and the memory at the beginning of each stretch. */
+struct gs_gpn_saved {
+    float *state, *key, *key_scale; /* (segments, batch, …) */
+    float *memory;                  /* (segments, batch, H dk dv) */
+    float *stretch_memory;          /* (stretches of a segment, batch, H dk dv) */
+};
+
+/* The tokens of a segment, each distinct one once. */
+struct gs_gpn_ground {
+    size_t count;    /* distinct tokens */
+    uint32_t *token; /* (count) */
+    uint32_t *row;   /* (segment, batch) index into token */
+    uint32_t *slot;  /* (V) scratch: index + 1, or 0 */
+    float *normal;   /* (count, e) rms of the embedding (bf16: rounded) */
+    float *scale;    /* (count) */
+    float *ground;   /* (count, d) */
+};
+
+/* Gradients of one stretch of steps, ready for the weights' products. */
+struct gs_gpn_stretch {
+    float **in, **out;          /* per layer (steps, batch, columns), (steps, batch, d) */
+    float **activation, **read; /* per layer (steps, batch, f), (steps, batch, H dv) */
+    float *head;                /* (steps, batch, d + e) */
+    float *ground;              /* (steps, batch, d) */
+    float *a_log;               /* (steps, batch, H) */
+    float *memory;              /* (steps + 1, batch, H dk dv) before each step */
+    /* carried from step to step */
+    float *state;  /* (batch, d) */
+    float *key;    /* (batch, H dk) of the next step's key before relu */
+    float *matrix; /* (batch, H dk dv) */
+    /* of one step */
+    float *current, *normal;                        /* (batch, d) */
+    float *activation_back, *read_back, *unit_read; /* (batch, f), (batch, H dv), (batch, H dv) */
+    float *head_work;                               /* (batch, H, dk + dv) */
+};
+
+struct gs_gpn_runner {
+    const struct gs_gpn_config *config;
+    struct gs_runner_options options;
+    size_t segment, stretch; /* steps */
+    size_t threads;          /* that workspaces were made for */
+    struct gs_gpn_weights weights;
+    struct gs_gpn_tape tape;
+    struct gs_gpn_work work;
+    struct gs_gpn_saved saved;
+    struct gs_gpn_ground ground;
+    struct gs_gpn_stretch back;
+    /* decoding: a block of rows at a time */
+    size_t decode_rows;
+    float *logits;                          /* (decode_rows, V) */
+    float *decoded;                         /* (rows of a segment, e): z, gathered */
+    float *loss_gradient;                   /* (steps, batch, e): d nll / d z; training */
+    float *segment_nll;                     /* (segment * batch) in the tape's order */
+    uint32_t *targets;                      /* the same */
+    float *ground_gradient, *embedding_row; /* (distinct, d), (distinct, e); training */
+    void *arena;                            /* all of the above */
+    /* sums over a window of a_log's and the biases' gradients, (columns) each; training */
+    double **bias_in, *bias_head, *a_log_sum;
+    /* the window in hand */
+    size_t batch, steps;
+    uint32_t *tokens; /* (batch, steps) copy, for backward */
+    float *memory;    /* the caller's M, (batch, H dk dv) */
+    bool want_norm, want_share;
+    bool has_loss_gradient;        /* embedding_gradient and loss_gradient hold a window's */
+    double effect_sum, cosine_sum; /* over steps, sequences and layers, for the metrics */
+    struct gs_metric metrics[5];
+    size_t metric_count;
+};
+
+/* Row block of step t: (batch, width). */
+static inline float *gs_at(const struct gs_gpn_runner *r, const struct gs_series *series,
+                           size_t t) {
+    return series->values + t % series->rows * r->batch * series->width;
+}
+
+/* Steps of the segment that begins at `begin`. */
+static inline size_t gs_segment_steps(const struct gs_gpn_runner *r, size_t begin) {
+    return r->steps - begin < r->segment ? r->steps - begin : r->segment;
+}
+
+/* runner.c */
+enum gs_status gs_gpn_runner_create(struct gs_model *model, const struct gs_runner_options *options,
+                                    void **runner, struct gs_error *error);
+void gs_gpn_runner_destroy(void *runner);
+size_t gs_gpn_runner_bytes(const void *config, const struct gs_runner_options *options);
+
+/* forward.c: steps `begin` … of the window, from the state at tape.state[0], first_key and memory;
+ * leaves the state after them at tape.state[steps]. */
+void gs_gpn_segment_forward(struct gs_gpn_runner *r, size_t begin, size_t steps);
+/* The key of the window's first step, from s_prev (batch, d). */
+void gs_gpn_first_key(struct gs_gpn_runner *r, const float *previous);
+
+/* ground.c */
+void gs_gpn_ground_forward(struct gs_gpn_runner *r, size_t begin, size_t steps);
+/* Scatter a stretch's gradients (steps, batch, d) to ground_gradient; `at` is its first step in
+ * the segment. Then, once a segment, pass them on to the weights and the embedding. */
+void gs_gpn_ground_scatter(struct gs_gpn_runner *r, size_t at, size_t steps);
+void gs_gpn_ground_backward(struct gs_gpn_runner *r);
+
+/* decode.c: losses of a segment into nll (batch, steps of the window), and, in training, what
+ * backward needs of them. */
+void gs_gpn_segment_losses(struct gs_gpn_runner *r, size_t begin, size_t steps, float *nll);
+void gs_gpn_decode(void *runner, const float *states, size_t rows, float *logits);
+void gs_gpn_decode_embedding(void *runner, const float *vectors, size_t rows, float *logits);
+
+/* backward.c: all steps of the segment on the tape, last to first. */
+void gs_gpn_segment_backward(struct gs_gpn_runner *r, size_t begin, size_t steps);
+/* gradients.c: the stretch's products into the matrices' gradients. */
+void gs_gpn_stretch_flush(struct gs_gpn_runner *r, size_t at, size_t steps);
+/* What flows into s_prev before the window; ds_prev (batch, d) may be NULL. */
+void gs_gpn_first_key_backward(struct gs_gpn_runner *r, float *previous);
+/* Everything gathered over the window, times scale, into the parameters' gradients. */
+void gs_gpn_gradients_finish(struct gs_gpn_runner *r, float scale,
+                             const struct gs_parameters *gradients);
+
+#endif

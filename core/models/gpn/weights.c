@@ -1,0 +1,237 @@
+#include "core/models/gpn/weights.h"
+
+#include "core/base/memory.h"
+#include "core/kernels/blas.h"
+
+#include <string.h>
+
+static struct gs_gpn_columns columns_of(const struct gs_gpn_config *c, bool first) {
+    struct gs_gpn_columns at = {0};
+    size_t keys = c->heads * c->key, values = c->heads * c->value;
+    at.ffn_value = c->ffn;
+    at.gate = 2 * c->ffn;
+    at.query = at.gate + c->width;
+    at.read_gate = at.query + keys;
+    at.value = at.read_gate + values;
+    at.count = at.value;
+    if (!first || !c->heads) return at;
+    at.key = at.value + values;
+    at.strength = at.key + keys;
+    at.decay = at.strength + c->heads;
+    at.count = at.decay + c->heads;
+    return at;
+}
+
+void gs_gpn_columns_find(const struct gs_gpn_config *config, struct gs_gpn_columns *first,
+                         struct gs_gpn_columns *other) {
+    *first = columns_of(config, true);
+    *other = columns_of(config, false);
+}
+
+static void fold(struct gs_matrix *matrix, struct gs_tensor *weight, struct gs_tensor *norm,
+                 size_t column) {
+    matrix->folds[matrix->fold_count++] = (struct gs_fold){weight, norm, column};
+}
+
+static enum gs_status allocate(struct gs_matrix *matrix, size_t inner, size_t columns, bool train,
+                               struct gs_error *error) {
+    matrix->inner = inner;
+    matrix->columns = columns;
+    enum gs_status status = gs_packed_create(inner, columns, &matrix->forward, error);
+    if (status != GS_OK || !train) return status;
+    status = gs_packed_create(columns, inner, &matrix->backward, error);
+    if (status != GS_OK) return status;
+    matrix->gradient = gs_calloc(inner * columns, sizeof(float));
+    if (!matrix->gradient)
+        return gs_fail_memory(error, inner * columns * sizeof(float), "weight gradients");
+    return GS_OK;
+}
+
+static void release(struct gs_matrix *matrix) {
+    gs_packed_destroy(&matrix->forward);
+    gs_packed_destroy(&matrix->backward);
+    gs_free(matrix->gradient);
+}
+
+static enum gs_status create_layer(const struct gs_gpn_config *c, struct gs_gpn_weights *w,
+                                   size_t i, struct gs_error *error) {
+    const struct gs_gpn_layer *t = &w->tensors.layers[i];
+    const struct gs_gpn_columns *at = i == 0 ? &w->first : &w->other;
+    struct gs_matrix *in = &w->in[i];
+    enum gs_status status = allocate(in, c->width, at->count, w->train, error);
+    if (status == GS_OK) status = allocate(&w->ffn_out[i], c->ffn, c->width, w->train, error);
+    if (status != GS_OK) return status;
+    fold(in, t->ffn_in, t->ffn_norm, 0);
+    fold(in, t->gate, t->gate_norm, at->gate);
+    fold(&w->ffn_out[i], t->ffn_out, NULL, 0);
+    if (!c->heads) return GS_OK;
+    status = allocate(&w->read_out[i], c->heads * c->value, c->width, w->train, error);
+    if (status != GS_OK) return status;
+    fold(in, t->query, t->read_norm, at->query);
+    fold(in, t->read_gate, t->read_norm, at->read_gate);
+    fold(&w->read_out[i], t->read_out, t->read_out_norm, 0);
+    if (i > 0) return GS_OK;
+    fold(in, w->tensors.value, w->tensors.write_norm, at->value);
+    fold(in, w->tensors.key, w->tensors.write_norm, at->key);
+    fold(in, w->tensors.strength, w->tensors.write_norm, at->strength);
+    fold(in, w->tensors.decay, w->tensors.write_norm, at->decay);
+    return GS_OK;
+}
+
+static enum gs_status create_ends(const struct gs_gpn_config *c, struct gs_gpn_weights *w,
+                                  struct gs_error *error) {
+    size_t d = c->width, e = c->embedding;
+    enum gs_status status = allocate(&w->head, d, d + e, w->train, error);
+    if (status == GS_OK) status = allocate(&w->fuse, e, d, w->train, error);
+    if (status == GS_OK) status = gs_packed_create(e, c->vocab, &w->logits, error);
+    if (status == GS_OK && w->train && c->heads)
+        status = gs_packed_create(c->heads * c->key, d, &w->key_back, error);
+    if (status == GS_OK && w->train) status = gs_packed_create(c->vocab, e, &w->logits_back, error);
+    if (status != GS_OK) return status;
+    fold(&w->head, w->tensors.ground_gate, w->tensors.ground_norm, 0);
+    fold(&w->head, w->tensors.decode, w->tensors.decode_norm, d);
+    fold(&w->fuse, w->tensors.fuse, w->tensors.fuse_norm, 0);
+    if (!w->train) return GS_OK;
+    w->embedding_gradient = gs_calloc(c->vocab * e, sizeof(float));
+    if (!w->embedding_gradient)
+        return gs_fail_memory(error, c->vocab * e * sizeof(float), "embedding gradients");
+    return GS_OK;
+}
+
+enum gs_status gs_gpn_weights_create(const struct gs_gpn_config *c,
+                                     const struct gs_parameters *parameters, bool train, bool bf16,
+                                     struct gs_gpn_weights *w, struct gs_error *error) {
+    *w = (struct gs_gpn_weights){.train = train, .bf16 = bf16};
+    gs_gpn_columns_find(c, &w->first, &w->other);
+    enum gs_status status = gs_gpn_tensors_find(c, parameters, &w->tensors, error);
+    if (status != GS_OK) return status;
+    struct gs_matrix **const lists[] = {&w->in, &w->ffn_out, &w->read_out};
+    for (size_t i = 0; i < 3; i++) {
+        *lists[i] = gs_calloc(c->layers, sizeof **lists[i]);
+        if (!*lists[i]) return gs_fail_memory(error, c->layers * sizeof **lists[i], "weights");
+    }
+    for (size_t i = 0; i < c->layers && status == GS_OK; i++) status = create_layer(c, w, i, error);
+    return status == GS_OK ? create_ends(c, w, error) : status;
+}
+
+void gs_gpn_weights_destroy(const struct gs_gpn_config *c, struct gs_gpn_weights *w) {
+    for (size_t i = 0; i < c->layers; i++) {
+        if (w->in) release(&w->in[i]);
+        if (w->ffn_out) release(&w->ffn_out[i]);
+        if (w->read_out) release(&w->read_out[i]);
+    }
+    gs_free(w->in);
+    gs_free(w->ffn_out);
+    gs_free(w->read_out);
+    release(&w->head);
+    release(&w->fuse);
+    gs_packed_destroy(&w->key_back);
+    gs_packed_destroy(&w->logits);
+    gs_packed_destroy(&w->logits_back);
+    gs_free(w->embedding_gradient);
+    gs_free(w->tensors.layers);
+}
+
+size_t gs_gpn_weights_floats(const struct gs_gpn_config *c, bool train) {
+    size_t floats = gs_packed_floats(c->embedding, c->vocab);
+    if (train) floats += gs_packed_floats(c->vocab, c->embedding) + c->vocab * c->embedding;
+    size_t values = c->heads * c->value, keys = c->heads * c->key;
+    for (size_t i = 0; i < c->layers + 1; i++) {
+        size_t columns = columns_of(c, i == 0).count;
+        const size_t shapes[][2] = {{c->width, columns}, {c->ffn, c->width}, {values, c->width}};
+        const size_t ends[][2] = {
+            {c->width, c->width + c->embedding}, {c->embedding, c->width}, {0, 0}};
+        for (size_t j = 0; j < 3; j++) {
+            size_t inner = i < c->layers ? shapes[j][0] : ends[j][0];
+            size_t wide = i < c->layers ? shapes[j][1] : ends[j][1];
+            floats += gs_packed_floats(inner, wide);
+            if (train) floats += gs_packed_floats(wide, inner) + inner * wide;
+        }
+    }
+    return train ? floats + gs_packed_floats(keys, c->width) : floats;
+}
+
+static struct gs_block block_of(const struct gs_fold *part, bool bf16, bool transpose) {
+    const struct gs_tensor *weight = part->weight;
+    return (struct gs_block){.values = weight->values,
+                             .rows = weight->shape[0],
+                             .columns = weight->shape[1],
+                             .stride = weight->shape[1],
+                             .row_scale = part->norm ? part->norm->values : NULL,
+                             .bf16 = bf16,
+                             .transpose = transpose};
+}
+
+static void refresh(struct gs_matrix *matrix, bool bf16, bool train) {
+    for (size_t i = 0; i < matrix->fold_count; i++) {
+        const struct gs_fold *part = &matrix->folds[i];
+        struct gs_block block = block_of(part, bf16, false);
+        gs_packed_put(&matrix->forward, 0, part->column, &block);
+        if (!train) continue;
+        block.transpose = true;
+        gs_packed_put(&matrix->backward, part->column, 0, &block);
+    }
+}
+
+void gs_gpn_weights_refresh(const struct gs_gpn_config *c, struct gs_gpn_weights *w) {
+    for (size_t i = 0; i < c->layers; i++) {
+        refresh(&w->in[i], w->bf16, w->train);
+        refresh(&w->ffn_out[i], w->bf16, w->train);
+        refresh(&w->read_out[i], w->bf16, w->train);
+    }
+    refresh(&w->head, w->bf16, w->train);
+    refresh(&w->fuse, w->bf16, w->train);
+    const struct gs_fold embedding = {w->tensors.embedding, NULL, 0};
+    struct gs_block block = block_of(&embedding, w->bf16, true);
+    gs_packed_put(&w->logits, 0, 0, &block);
+    if (!w->train) return;
+    block.transpose = false;
+    gs_packed_put(&w->logits_back, 0, 0, &block);
+    if (!c->heads) return;
+    const struct gs_fold key = {w->tensors.key, w->tensors.write_norm, 0};
+    block = block_of(&key, w->bf16, true);
+    gs_packed_put(&w->key_back, 0, 0, &block);
+}
+
+/* Fixed blocks, so that the bits do not depend on how many threads share them. */
+enum { COLUMN_BLOCK = 192 };
+
+void gs_matrix_accumulate(const struct gs_matrix *matrix, const float *x, const float *dy,
+                          size_t rows) {
+    const size_t inner = matrix->inner, columns = matrix->columns;
+#pragma omp for schedule(dynamic) nowait
+    for (size_t from = 0; from < columns; from += COLUMN_BLOCK) {
+        size_t count = columns - from < COLUMN_BLOCK ? columns - from : COLUMN_BLOCK;
+        gs_blas_sgemm(GS_TRANSPOSED, GS_PLAIN, inner, count, rows, 1, x, inner, dy + from, columns,
+                      1, matrix->gradient + from, columns, NULL);
+    }
+}
+
+/* Row i of one fold: dW_i += scale norm_i G_i, dnorm_i += scale W_i . G_i. */
+static void unfold_row(const struct gs_fold *part, size_t row, const float *gradient, bool bf16,
+                       float scale, float *dweight, float *dnorm) {
+    size_t columns = part->weight->shape[1];
+    const float *weight = part->weight->values + row * columns;
+    float factor = scale * (part->norm ? part->norm->values[row] : 1.0f);
+    for (size_t j = 0; j < columns; j++) dweight[j] += factor * gradient[j];
+    if (!part->norm) return;
+    double sum = 0;
+    for (size_t j = 0; j < columns; j++)
+        sum += (double)(bf16 ? gs_round_bf16(weight[j]) : weight[j]) * (double)gradient[j];
+    *dnorm += scale * (float)sum;
+}
+
+void gs_matrix_unfold(const struct gs_matrix *matrix, bool bf16, float scale,
+                      const struct gs_parameters *gradients) {
+    for (size_t i = 0; i < matrix->fold_count; i++) {
+        const struct gs_fold *part = &matrix->folds[i];
+        float *dweight = gs_parameters_find(gradients, part->weight->name)->values;
+        float *dnorm = part->norm ? gs_parameters_find(gradients, part->norm->name)->values : NULL;
+        size_t columns = part->weight->shape[1];
+#pragma omp parallel for schedule(static)
+        for (size_t row = 0; row < matrix->inner; row++)
+            unfold_row(part, row, matrix->gradient + row * matrix->columns + part->column, bf16,
+                       scale, dweight + row * columns, dnorm ? dnorm + row : NULL);
+    }
+    memset(matrix->gradient, 0, matrix->inner * matrix->columns * sizeof(float));
+}

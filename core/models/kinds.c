@@ -1,0 +1,13 @@
+#include "core/models/kinds.h"
+
+#include "core/models/gpn/gpn.h"
+
+static const struct gs_kind *const KINDS[] = {&gs_kind_gpn, &gs_kind_gpn_m};
+
+size_t gs_kinds_count(void) {
+    return sizeof KINDS / sizeof KINDS[0];
+}
+
+const struct gs_kind *gs_kinds_at(size_t index) {
+    return KINDS[index];
+}
