@@ -172,11 +172,21 @@ static enum gs_status put_in_place(struct gs_output *out, struct gs_error *error
     return GS_OK;
 }
 
-static enum gs_status write_out(struct gs_output *out, struct gs_error *error) {
+/* Why an earlier write failed, whose errno is long gone: another one fails for the same reason. The
+ * file is lost anyway. */
+static int reason_of_failure(int descriptor) {
     errno = 0;
+    return write(descriptor, "", 1) < 0 && errno ? errno : EIO;
+}
+
+static enum gs_status write_out(struct gs_output *out, struct gs_error *error) {
+    int reason = 0;
     bool failed = ferror(out->stream) != 0;
-    if (fflush(out->stream) != 0 || failed)
-        return gs_fail_errno(error, errno ? errno : EIO, "cannot write", out->path);
+    if (fflush(out->stream) != 0)
+        reason = errno;
+    else if (failed)
+        reason = reason_of_failure(fileno(out->stream));
+    if (reason) return gs_fail_errno(error, reason, "cannot write", out->path);
     /* EINVAL: something that cannot be synced. */
     if (fsync(fileno(out->stream)) != 0 && errno != EINVAL)
         return gs_fail_errno(error, errno, "cannot write to disk", out->path);

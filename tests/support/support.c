@@ -38,23 +38,25 @@ void gs_assert_error_at(enum gs_status status, enum gs_status expected,
     if (!good) _fail(file, line);
 }
 
+/* Distance for comparison: 0 for the same value (also infinities, also two NaN), infinite when only
+ * one is finite, so that it passes no tolerance. */
+static double distance(double a, double b) {
+    if (a == b || (isnan(a) && isnan(b))) return 0;
+    double difference = fabs(a - b);
+    return isfinite(difference) ? difference : INFINITY;
+}
+
 void gs_assert_close_at(const char *name, const float *a, const float *b, size_t count,
                         double relative, const char *file, int line) {
-    double largest = 0;
-    for (size_t i = 0; i < count; i++)
-        if (fabs((double)b[i]) > largest) largest = fabs((double)b[i]);
-    double tolerance = relative * largest;
-    double worst = -1;
+    double largest = 0, worst = 0;
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
-        if (isnan(a[i]) && isnan(b[i])) continue;
-        double difference = fabs((double)a[i] - (double)b[i]);
-        if (!(difference <= tolerance) && !(difference <= worst)) {
-            worst = isnan(difference) ? INFINITY : difference;
-            at = i;
-        }
+        double size = fabs((double)b[i]), away = distance((double)a[i], (double)b[i]);
+        if (isfinite(size) && size > largest) largest = size;
+        if (away > worst) worst = away, at = i;
     }
-    if (worst < 0) return;
+    double tolerance = relative * largest;
+    if (worst <= tolerance && isfinite(worst)) return;
     print_error("%s[%zu]: %.9g, expected %.9g, tolerance %.3g (largest %.3g)\n", name, at,
                 (double)a[at], (double)b[at], tolerance, largest);
     _fail(file, line);
@@ -62,13 +64,15 @@ void gs_assert_close_at(const char *name, const float *a, const float *b, size_t
 
 void gs_assert_near_at(const char *name, double a, double b, double absolute, double relative,
                        const char *file, int line) {
-    double tolerance = absolute + relative * fabs(b);
-    if (fabs(a - b) <= tolerance) return;
+    double tolerance = absolute + relative * (isfinite(b) ? fabs(b) : 0);
+    double away = isnan(b) ? INFINITY : distance(a, b);
+    if (away <= tolerance && isfinite(away)) return;
     print_error("%s: %.17g, expected %.17g, tolerance %.3g\n", name, a, b, tolerance);
     _fail(file, line);
 }
 
 static char scratch[256];
+static pid_t scratch_owner; /* a forked child that exits must not remove it */
 
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk) {
     (void)info, (void)type, (void)walk;
@@ -76,6 +80,7 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
 }
 
 static void remove_scratch(void) {
+    if (getpid() != scratch_owner) return;
     nftw(scratch, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -84,6 +89,7 @@ const char *gs_scratch_folder(void) {
         const char *base = getenv("TMPDIR");
         snprintf(scratch, sizeof scratch, "%s/gpnscope-test-XXXXXX", base ? base : "/tmp");
         if (!mkdtemp(scratch)) abort();
+        scratch_owner = getpid();
         atexit(remove_scratch);
     }
     return scratch;

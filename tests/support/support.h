@@ -24,13 +24,13 @@ void gs_assert_error_at(enum gs_status status, enum gs_status expected,
 #define gs_assert_error(call, expected, error, ...)                                                \
     gs_assert_error_at((call), (expected), (error), __FILE__, __LINE__, __VA_ARGS__, NULL)
 
-/* |a - b| <= tolerance * max(1, largest |b|) for all; prints index, both values, tolerance. Passes
- * no NaN unless both are. gs_assert_close_to scales by the largest |b| alone. */
+/* |a - b| <= relative * (largest |b|) for all; prints index, both values, tolerance. Passes no NaN
+ * unless both are, and no infinity unless both are the same. */
 void gs_assert_close_at(const char *name, const float *a, const float *b, size_t count,
                         double relative, const char *file, int line);
 #define gs_assert_close(name, a, b, count, relative)                                               \
     gs_assert_close_at((name), (a), (b), (count), (relative), __FILE__, __LINE__)
-/* For scalars: |a - b| <= absolute + relative * |b|. */
+/* For scalars: |a - b| <= absolute + relative * |b|. NaN never passes. */
 void gs_assert_near_at(const char *name, double a, double b, double absolute, double relative,
                        const char *file, int line);
 #define gs_assert_near(name, a, b, absolute, relative)                                             \
