@@ -1,0 +1,46 @@
+#!/bin/sh
+# sh tests/cli/fixture.sh BIN FOLDER: fills FOLDER with what the cases share, by the programs
+# themselves. From text to a trace in a few seconds; the same bytes every time.
+#
+#   text.txt, held_out.txt   plain sentences, documents parted by blank lines (text.awk)
+#   tokenizer.model          300 pieces
+#   shards, held_out         their tokens
+#   config.json              of the run below
+#   tiny.safetensors         a trained GPN+M, and untrained.safetensors, the same before training
+#   gpn.safetensors          a trained GPN without memory
+#   trace.h5, untrained.h5   states and gates on the held-out text; gpn.h5 of the GPN
+#   partial.h5               a trace that is not complete, as a kill leaves it
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+bin=$1 folder=$2
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$folder"
+OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+export OMP_NUM_THREADS
+gpnscope() { "$bin/gpnscope" "$@" --quiet; }
+
+awk -v documents=200 -v seed=1 -f "$here/text.awk" >text.txt
+awk -v documents=40 -v seed=99 -f "$here/text.awk" >held_out.txt
+gpnscope tokenize text.txt --train 300 --docs blank -o shards
+cp shards/tokenizer.model .
+gpnscope tokenize held_out.txt --tokenizer tokenizer.model --docs blank -o held_out
+
+config() { # config NAME KIND MEMORY: a config of a run that takes a second
+    cat <<END
+{
+  "name": "$1",
+  "kind": "$2",
+  "model": {"vocab_size": 300, "d_state": 24, "d_emb": 16, "d_ffn": 32$3},
+  "training": {"batch_size": 4, "seq_len": 32, "grad_accum": 1, "total_steps": 60, "seed": 1},
+  "optimizer": {"learning_rate": 0.01, "adam_beta1": 0.9, "adam_beta2": 0.95, "weight_decay": 0.1,
+                "warmup_steps": 5, "min_lr_ratio": 0.1, "grad_clip_norm": 1.0},
+  "logging": {"log_every": 10, "save_every": 30},
+  "dirs": {"data": "shards", "checkpoint": "runs", "log": "runs"}
+}
+END
+}
+config tiny gpn_m ', "n_heads": 3, "d_key": 8, "d_val": 8' >config.json
+config gpn gpn '' >gpn.json
+gpnscope train config.json
+gpnscope train gpn.json
