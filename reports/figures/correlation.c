@@ -2,7 +2,7 @@
 #include "reports/figures/parts.h"
 
 static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
-    static const char *const columns[] = {"low", "high", "pairs"};
+    static const char *const columns[] = {"low", "high", "count"};
     static const char name[] = "corr_histogram";
     const struct gs_results *null = run->null_results[GS_PART_GEOMETRY];
     const struct gs_table *table = gs_figure_table(run->results[GS_PART_GEOMETRY], name);

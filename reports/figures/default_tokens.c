@@ -1,7 +1,6 @@
 /* The tokens that the mean state stands for, decoded in three ways. */
 #include "reports/figures/parts.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { SHOWN = 10, PANELS = 3, LABEL_LONGEST = 14 };
@@ -9,9 +8,9 @@ enum { SHOWN = 10, PANELS = 3, LABEL_LONGEST = 14 };
 /* The names are ours; a name we do not know is shown by its place, never put into a command. */
 static const struct {
     const char *decoding, *title;
-} known[] = {{"mean_state", "logits of the mean state"},
-             {"mean_logits", "mean of the logits"},
-             {"mean_probs", "mean of the probabilities"}};
+} known[] = {{"mean_state", "mean state"},
+             {"mean_logits", "mean logits"},
+             {"mean_probs", "mean probabilities"}};
 
 static const char *panel_title(const char *decoding) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -43,6 +42,7 @@ static void add_piece(struct gs_plot *plot, const struct gs_table *table, size_t
 struct panels {
     const char *decoding[PANELS];
     size_t rows[PANELS], count;
+    double largest[PANELS];
 };
 
 static void collect(struct gs_plot *plot, const struct gs_table *table, struct panels *panels) {
@@ -61,6 +61,7 @@ static void collect(struct gs_plot *plot, const struct gs_table *table, struct p
             panels->rows[panel]++;
             gs_plot_number(plot, (double)panels->rows[panel]);
             gs_plot_number(plot, share);
+            if (share > panels->largest[panel]) panels->largest[panel] = share;
             add_piece(plot, table, row);
             gs_plot_row(plot);
         }
@@ -81,8 +82,8 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     gs_plot_command(plot, "set border 2; unset ytics; unset grid; set grid x; set key off");
     gs_plot_command(plot, "set yrange [%d.6:0.4]; set xrange [0:*]; set xtics format '%%g'", SHOWN);
     gs_plot_command(plot, "set xlabel 'probability'; set lmargin (narrow ? 16 : 13)");
-    gs_plot_command(plot, "set xtics autofreq rangelimited; set xtics maxcount 5");
     for (size_t i = 0; i < panels.count; i++) {
+        gs_plot_command(plot, "set xtics %g", gs_figure_tick_step(panels.largest[i], 3));
         gs_plot_command(plot, "set title '%s'", panel_title(panels.decoding[i]));
         gs_plot_command(plot,
                         "plot data index %zu using ($2/2):1:($2/2):(0.36) with boxxyerror lc rgb "
@@ -96,14 +97,14 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
 static void say(const struct gs_report_run *run, struct gs_text *text) {
     const struct gs_results *results = run->results[GS_PART_DEFAULT];
     struct gs_value value;
-    gs_text_put(text, "The ten most probable tokens, decoded in three ways that need not agree.");
+    gs_text_put(text, "The most probable tokens, decoded in three ways that need not agree: from the mean state, from the logits' mean over steps, and from the probabilities' mean over steps.");
     bool begun = false;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct gs_text name = {0};
         gs_text_add(&name, "default.spearman.%s", known[i].decoding);
         if (name.bytes && gs_figure_value(results, name.bytes, &value)) {
-            gs_text_put(text, begun ? ", " : " Spearman correlation of the logits with the "
-                                             "training text's token counts: ");
+            gs_text_put(text, begun ? ", " : " Spearman correlation with the counts of the "
+                                             "tokens: ");
             gs_figure_say_value(text, &value, 3);
             gs_text_put(text, " for the ");
             gs_text_put(text, known[i].title);

@@ -5,9 +5,9 @@
 #include <math.h>
 
 /* Blocks of (rank, place, low, high, head): first the heads that are known, then the censored. */
-static size_t add_heads(struct gs_plot *plot, const struct gs_results *results) {
+static size_t add_heads(struct gs_plot *plot, const struct gs_results *results, bool null) {
     size_t count, shown = 0;
-    struct gs_figure_head *heads = gs_figure_heads(results, &count);
+    struct gs_figure_head *heads = gs_figure_heads(results, null, &count);
     for (int censored = 0; censored < 2; censored++) {
         for (size_t i = 0; i < count; i++) {
             const struct gs_figure_head *head = heads + i;
@@ -32,12 +32,12 @@ static size_t add_heads(struct gs_plot *plot, const struct gs_results *results) 
 }
 
 static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
-    size_t shown = add_heads(plot, run->results[GS_PART_RETENTION]);
+    size_t shown = add_heads(plot, run->results[GS_PART_RETENTION], false);
     if (!shown) {
         plot->empty = "no head has an efold, known or censored";
         return;
     }
-    bool has_null = add_heads(plot, run->null_results[GS_PART_RETENTION]) > 0;
+    bool has_null = add_heads(plot, run->results[GS_PART_RETENTION], true) > 0;
     gs_plot_command(plot, "set logscale y; set format y '%%g'; set xrange [0.3:%zu.7]", shown);
     gs_plot_command(plot, "set ylabel 'efold, tokens'; set key top left reverse Left");
     gs_plot_command(plot, "set xlabel '%s'",
@@ -61,9 +61,9 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
               : "");
 }
 
-static void say_range(struct gs_text *text, const struct gs_results *results) {
+static void say_range(struct gs_text *text, const struct gs_results *results, bool null) {
     size_t count;
-    struct gs_figure_head *heads = gs_figure_heads(results, &count);
+    struct gs_figure_head *heads = gs_figure_heads(results, null, &count);
     const struct gs_figure_head *last = NULL;
     size_t fast = 0, known = 0;
     for (size_t i = 0; i < count && isfinite(heads[i].place); i++) {
@@ -87,8 +87,8 @@ static void say_range(struct gs_text *text, const struct gs_results *results) {
 
 static void say(const struct gs_report_run *run, struct gs_text *text) {
     struct gs_text model = {0}, null = {0};
-    say_range(&model, run->results[GS_PART_RETENTION]);
-    say_range(&null, run->null_results[GS_PART_RETENTION]);
+    say_range(&model, run->results[GS_PART_RETENTION], false);
+    say_range(&null, run->results[GS_PART_RETENTION], true);
     if (model.size) {
         gs_text_put(text, "Efolds run from ");
         gs_text_put(text, model.bytes);

@@ -71,21 +71,19 @@ static int spawn(const char *in, const char *out, const char *messages, int *wai
     return failed;
 }
 
-/* gnuplot's first line that says something; the echo of the script and the caret are skipped. */
-static void first_message(const char *path, struct gs_text *message) {
+/* gnuplot's last line that says something: what stands before it is an echo of the script, a caret
+ * and warnings. */
+static void last_message(const char *path, struct gs_text *message) {
     struct gs_mapped_file file;
     if (gs_file_map(path, &file, NULL) != GS_OK) return;
-    const char *text = (const char *)file.bytes, *end = text + file.size;
-    while (text < end) {
-        const char *newline = memchr(text, '\n', (size_t)(end - text));
-        size_t length = (size_t)((newline ? newline : end) - text);
-        if (length > 5 && strncmp(text, "gnuplot>", 8 < length ? 8 : length) != 0 &&
-            text[0] != ' ') {
-            gs_label_show(message, text, length < MESSAGE_MOST ? length : MESSAGE_MOST);
-            break;
-        }
-        text += length + 1;
-    }
+    const char *text = (const char *)file.bytes;
+    size_t end = file.size;
+    while (end && (text[end - 1] == '\n' || text[end - 1] == ' ')) end--;
+    size_t begin = end;
+    while (begin && text[begin - 1] != '\n') begin--;
+    while (begin < end && text[begin] == ' ') begin++;
+    size_t length = end - begin;
+    if (length) gs_label_show(message, text + begin, length < MESSAGE_MOST ? length : MESSAGE_MOST);
     gs_file_unmap(&file);
 }
 
@@ -118,7 +116,7 @@ static enum gs_status judge(int wait_status, const char *svg_path, const char *m
     bool ended_well = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
     if (ended_well && is_whole_svg(svg_path, &size)) return GS_OK;
     struct gs_text message = {0};
-    first_message(messages, &message);
+    last_message(messages, &message);
     const char *said = message.bytes ? message.bytes : "it gave no message";
     enum gs_status status = GS_IO;
     if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 127) {

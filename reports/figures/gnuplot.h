@@ -16,7 +16,7 @@ enum gs_status gs_gnuplot_probe(struct gs_error *error);
 /* Run `script` (whole text) and keep its standard output as `svg_path`, which is replaced. Files
  * beside svg_path: <svg_path>.script and <svg_path>.messages while gnuplot runs, removed
  * afterwards. Fails with GS_MISSING when gnuplot cannot be started and GS_IO when it ends with an
- * error, is killed, or writes no whole SVG; the error holds gnuplot's first message, and no picture
+ * error, is killed, or writes no whole SVG; the error holds gnuplot's last message, and no picture
  * is left. */
 enum gs_status gs_gnuplot_run(const char *script, size_t size, const char *svg_path,
                               struct gs_error *error);

@@ -8,7 +8,7 @@ static const struct {
     const char *column, *title, *words;
 } curves[] = {
     {"raw", "raw", "raw states"},
-    {"centered_sequence", "centred on each sequence's mean", "states less their sequence's mean"},
+    {"centered_sequence", "centred on the sequence mean", "states less their sequence's mean"},
     {"centered_global", "centred on the global mean", "states less the global mean"},
     {"null", "null: states of other sequences", "the null"},
 };

@@ -15,7 +15,7 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     bool has_null =
         gs_figure_block(plot, gs_figure_table(null, "loss_by_stretch"), stretch, 4, false);
     gs_plot_command(plot, "set logscale x; set xlabel 'position in the sequence, from 1'");
-    gs_plot_command(plot, "set ylabel 'loss, nat per token'; set key top right");
+    gs_plot_command(plot, "set ylabel 'loss, nat per token'; set key outside top left horizontal maxcols (narrow ? 1 : 2)");
     gs_plot_command(plot, "set xrange [0.9:*]; set yrange [0:*]");
     gs_plot_command(
         plot,
@@ -23,7 +23,7 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
         "position'%s%s",
         GS_SKY,
         has_stretch ? ", data index 1 using ($1+1):2:3:4 with yerrorbars lt 1 lw 1.4 ps 0.8 "
-                      "title 'mean of a stretch, 95 %% interval', "
+                      "title 'mean of a stretch, 95 % interval', "
                       "data index 1 using ($1+1):2 with lines lt 1 lw 1.4"
                     : "",
         has_null ? ", data index 2 using ($1+1):2 with linespoints lt 4 ps 0.7 title 'untrained'"
@@ -48,10 +48,12 @@ static void say(const struct gs_report_run *run, struct gs_text *text) {
     gs_text_number(text, gs_plot_cell(table, 0, column), 3);
     gs_text_put(text, " at the first position to ");
     gs_text_number(text, gs_plot_cell(table, last, column), 3);
-    gs_text_put(text, " over positions ");
-    gs_text_number(text, gs_plot_cell(table, last, gs_table_find_column(table, "first")) + 1, 9);
-    gs_text_put(text, " to ");
-    gs_text_number(text, gs_plot_cell(table, last, gs_table_find_column(table, "last")) + 1, 9);
+    double from = gs_plot_cell(table, last, gs_table_find_column(table, "first")) + 1;
+    double to = gs_plot_cell(table, last, gs_table_find_column(table, "last")) + 1;
+    gs_text_put(text, from == to ? " at position " : " over positions ");
+    gs_text_number(text, from, 9);
+    if (from != to) gs_text_put(text, " to ");
+    if (from != to) gs_text_number(text, to, 9);
     gs_text_put(text, ".");
 }
 

@@ -37,6 +37,12 @@ void gs_figure_end_panels(struct gs_plot *plot) {
     gs_plot_command(plot, "unset multiplot");
 }
 
+double gs_figure_tick_step(double range, int ticks) {
+    if (!(range > 0) || !isfinite(range)) return 1;
+    double power = pow(10, floor(log10(range / ticks))), lead = range / ticks / power;
+    return power * (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10);
+}
+
 bool gs_figure_value(const struct gs_results *results, const char *name, struct gs_value *value) {
     return results && gs_results_find(results, name, value) && isfinite(value->value) &&
            (!value->status || strcmp(value->status, "ok") == 0);
@@ -62,11 +68,11 @@ void gs_figure_say_value(struct gs_text *text, const struct gs_value *value, int
     gs_text_put(text, ")");
 }
 
-/* The NN of "retention.head.NN.efold"; false when `name` is another. */
-static bool head_of(const char *name, size_t *head) {
-    static const char before[] = "retention.head.", after[] = ".efold";
-    if (strncmp(name, before, sizeof before - 1) != 0) return false;
-    const char *digits = name + sizeof before - 1;
+/* The NN between `before` and ".efold"; false when `name` is another. */
+static bool head_of(const char *name, const char *before, size_t *head) {
+    static const char after[] = ".efold";
+    if (strncmp(name, before, strlen(before)) != 0) return false;
+    const char *digits = name + strlen(before);
     size_t length = strspn(digits, "0123456789");
     if (!length || length > 9 || strcmp(digits + length, after) != 0) return false;
     *head = (size_t)strtoul(digits, NULL, 10);
@@ -81,7 +87,8 @@ static int by_place(const void *a, const void *b) {
     return (x->head > y->head) - (x->head < y->head);
 }
 
-struct gs_figure_head *gs_figure_heads(const struct gs_results *results, size_t *count) {
+struct gs_figure_head *gs_figure_heads(const struct gs_results *results, bool null, size_t *count) {
+    const char *before = null ? "retention.null.head." : "retention.head.";
     *count = 0;
     size_t values = results ? gs_results_count(results) : 0;
     struct gs_figure_head *heads = gs_calloc(values, sizeof *heads);
@@ -89,7 +96,7 @@ struct gs_figure_head *gs_figure_heads(const struct gs_results *results, size_t 
     for (size_t i = 0; i < values; i++) {
         struct gs_figure_head *head = heads + *count;
         const char *name = gs_results_name_at(results, i);
-        if (!head_of(name, &head->head) || !gs_results_find(results, name, &head->efold)) continue;
+        if (!head_of(name, before, &head->head) || !gs_results_find(results, name, &head->efold)) continue;
         head->censored = head->efold.status && strcmp(head->efold.status, "censored") == 0;
         head->place = head->censored && head->efold.has_bound ? head->efold.bound
                                                                : head->efold.value;

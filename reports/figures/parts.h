@@ -18,11 +18,15 @@ bool gs_figure_block(struct gs_plot *plot, const struct gs_table *table,
 void gs_figure_two_panels(struct gs_plot *plot);
 void gs_figure_end_panels(struct gs_plot *plot);
 
+/* A round step (1, 2 or 5 times a power of ten) that leaves at most `ticks` steps in `range`. */
+double gs_figure_tick_step(double range, int ticks);
+
 /* "name" printed as a number, when it is known: adds `before`, the number, `after`. */
 bool gs_figure_say(struct gs_text *text, const struct gs_results *results, const char *name,
                    const char *before, int digits, const char *after);
 
-/* The heads of a memory: their numbers are the NN of "retention.head.NN.efold". */
+/* The heads of a memory: their numbers are the NN of "retention.head.NN.efold", or, before training,
+ * of "retention.null.head.NN.efold". */
 struct gs_figure_head {
     size_t head;
     struct gs_value efold;
@@ -31,6 +35,6 @@ struct gs_figure_head {
 };
 /* Heads found, in ascending order of place (unknown ones last); an array for gs_free, NULL when
  * there are none or memory is short. */
-struct gs_figure_head *gs_figure_heads(const struct gs_results *results, size_t *count);
+struct gs_figure_head *gs_figure_heads(const struct gs_results *results, bool null, size_t *count);
 
 #endif

@@ -81,10 +81,11 @@ static const char style[] =
     "set ylabel textcolor rgb " GS_INK "\n"
     "set title textcolor rgb " GS_INK "\n"
     "set linetype 1 lc rgb " GS_BLUE " lw 2 dt 1 pt 7 ps 0.45\n"
-    "set linetype 2 lc rgb " GS_ORANGE " lw 2 dt 2 pt 5 ps 0.45\n"
-    "set linetype 3 lc rgb " GS_GREEN " lw 2 dt 4 pt 9 ps 0.5\n"
-    "set linetype 4 lc rgb " GS_GREY " lw 1.5 dt 3 pt 6 ps 0.45\n"
+    "set linetype 2 lc rgb " GS_ORANGE " lw 2 dt 4 pt 5 ps 0.45\n"
+    "set linetype 3 lc rgb " GS_GREEN " lw 2 dt 5 pt 9 ps 0.5\n"
+    "set linetype 4 lc rgb " GS_GREY " lw 1.6 dt 2 pt 6 ps 0.45\n"
     "set style fill solid 1.0 noborder\n"
+    "set autoscale xfix\n"
     "set samples 1000\n";
 
 /* In a gnuplot string in single quotes only the quote itself is special: doubled. */

@@ -20,7 +20,7 @@
 #define GS_GREEN "'#009E73'"
 #define GS_PURPLE "'#AA4499'"
 #define GS_SKY "'#56B4E9'"
-#define GS_GREY "'#8A8F98'"
+#define GS_GREY "'#6E7781'"
 #define GS_INK "'#24292F'"
 #define GS_PALE "'#B8D8EA'"
 

@@ -5,10 +5,10 @@
 #include <math.h>
 
 /* Curves (lag, retention, place) of every head, in the table's order; place colours the line. */
-static bool add_curves(struct gs_plot *plot, const struct gs_results *results) {
-    const struct gs_table *table = gs_figure_table(results, "retention");
+static bool add_curves(struct gs_plot *plot, const struct gs_results *results, bool null) {
+    const struct gs_table *table = gs_figure_table(results, null ? "retention_null" : "retention");
     size_t count, rows = table ? gs_table_rows(table) : 0;
-    struct gs_figure_head *heads = gs_figure_heads(results, &count);
+    struct gs_figure_head *heads = gs_figure_heads(results, null, &count);
     bool any = false;
     size_t head_column = table ? gs_table_find_column(table, "head") : 0;
     size_t lag = table ? gs_table_find_column(table, "lag") : 0;
@@ -33,11 +33,11 @@ static bool add_curves(struct gs_plot *plot, const struct gs_results *results) {
 }
 
 static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
-    if (!add_curves(plot, run->results[GS_PART_RETENTION])) {
+    if (!add_curves(plot, run->results[GS_PART_RETENTION], false)) {
         plot->empty = "the results hold no retention curve";
         return;
     }
-    bool has_null = add_curves(plot, run->null_results[GS_PART_RETENTION]);
+    bool has_null = add_curves(plot, run->results[GS_PART_RETENTION], true);
     gs_plot_command(plot, "set logscale xy; set xrange [0.9:*]; set yrange [1e-3:1.3]");
     gs_plot_command(plot, "set xlabel 'lag k, tokens'; set format y '%%g'");
     gs_plot_command(plot, "set ylabel 'share of the memory left after k tokens'");
@@ -48,13 +48,13 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     gs_plot_command(plot, "set cbtics ('1' 0, '3' 0.4771, '10' 1, '30' 1.4771, '100' 2, "
                           "'300' 2.4771, '1000' 3, '3000' 3.4771)");
     gs_plot_command(plot, "if (narrow) { set colorbox horizontal user origin graph 0.05,"
-                          "screen 0.06 size graph 0.9,screen 0.025; set bmargin 7 }");
+                          "screen 0.12 size graph 0.9,screen 0.025; set bmargin 8 }");
     gs_plot_command(plot, "set key outside top left horizontal");
     gs_plot_command(
         plot,
         "plot %s1/exp(1) with lines lc rgb " GS_INK " lw 1 dt 2 title '1/e', "
-        "data index 0 using 1:2:3 with lines lw 1.6 lc palette title 'heads%s'",
-        has_null ? "data index 1 using 1:2 with lines lc rgb '#A3A9B2' lw 0.9 dt 3 title "
+        "data index 0 using 1:2:3 with lines lw 1.6 dt 1 lc palette title 'heads%s'",
+        has_null ? "data index 1 using 1:2 with lines lc rgb '#848B95' lw 0.9 dt 2 title "
                    "'heads before training', "
                  : "",
         has_null ? " of the model" : "");
@@ -62,7 +62,7 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
 
 static void say(const struct gs_report_run *run, struct gs_text *text) {
     size_t count, censored = 0;
-    struct gs_figure_head *heads = gs_figure_heads(run->results[GS_PART_RETENTION], &count);
+    struct gs_figure_head *heads = gs_figure_heads(run->results[GS_PART_RETENTION], false, &count);
     if (!heads) return;
     for (size_t i = 0; i < count; i++) censored += heads[i].censored ? 1 : 0;
     gs_text_put(text, "Each line is one of ");

@@ -7,15 +7,17 @@ static const struct {
 } marks[] = {{"pcs_50", "50 %", 0.50}, {"pcs_90", "90 %", 0.90}, {"pcs_99", "99 %", 0.99}};
 
 static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
-    static const char *const columns[] = {"index", "eigenvalue", "cumulative_share"};
+    static const char *const columns[] = {"index", "eigenvalue"}, *const shares[] = {"index", "share"};
     const struct gs_results *results = run->results[GS_PART_GEOMETRY];
     const struct gs_results *null = run->null_results[GS_PART_GEOMETRY];
     const struct gs_table *table = gs_figure_table(results, "spectrum");
-    if (!gs_figure_block(plot, table, columns, 3, true)) {
+    if (!gs_figure_block(plot, table, columns, 2, true)) {
         plot->empty = "the results hold no eigenvalue above zero";
         return;
     }
-    bool has_null = gs_figure_block(plot, gs_figure_table(null, "spectrum"), columns, 3, true);
+    bool has_null = gs_figure_block(plot, gs_figure_table(null, "spectrum"), columns, 2, true);
+    gs_figure_block(plot, gs_figure_table(results, "spectrum_cumulative"), shares, 2, false);
+    gs_figure_block(plot, gs_figure_table(null, "spectrum_cumulative"), shares, 2, false);
     bool marked = false;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         struct gs_value value;
@@ -43,10 +45,10 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
                     has_null ? "model" : "");
     gs_plot_command(plot, "unset logscale y; set format y '%%g'; set yrange [0:1.04]");
     gs_plot_command(plot, "set ylabel 'cumulative share of variance'; set key off");
-    gs_plot_command(plot, "plot %sdata index 0 using 1:3 with lines lt 1%s",
-                    has_null ? "data index 1 using 1:3 with lines lt 4, " : "",
-                    marked ? ", data index 2 using 1:2 with points lt 1 ps 0.8, "
-                             "data index 2 using 1:2:3 with labels right offset -0.8,0.3 "
+    gs_plot_command(plot, "plot %sdata index 2 using 1:2 with lines lt 1%s",
+                    has_null ? "data index 3 using 1:2 with lines lt 4, " : "",
+                    marked ? ", data index 4 using 1:2 with points lt 1 ps 0.8, "
+                             "data index 4 using 1:2:3 with labels right offset -0.8,0.3 "
                              "textcolor rgb " GS_INK
                            : "");
     gs_figure_end_panels(plot);

@@ -115,7 +115,7 @@ void gs_text_number(struct gs_text *text, double number, int digits) {
     snprintf(written, sizeof written, "%.*f", decimals, size);
     use_point(written);
     if (number < 0) gs_text_put(text, "−");
-    if (decimals == 0 && size >= 1e4)
+    if (decimals == 0 && size >= 1e3)
         add_grouped(text, written);
     else
         gs_text_put(text, written);

@@ -31,7 +31,7 @@ void gs_text_add_list(struct gs_text *text, const char *format, va_list argument
 enum gs_status gs_text_check(const struct gs_text *text, const char *what, struct gs_error *error);
 
 /* A number as people write it in a sentence: `digits` significant digits, plain where it is
- * readable and with a power of ten otherwise ("0.0123", "1,234", "1.2e-07"), whole numbers of five
+ * readable and with a power of ten otherwise ("0.0123", "1,234", "1.2e-07"), whole numbers of four
  * or more digits with commas. Always with a point, whatever the locale. "not known" for NaN. */
 void gs_text_number(struct gs_text *text, double number, int digits);
 /* A whole number with commas: "16,384". */

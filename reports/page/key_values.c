@@ -20,11 +20,11 @@ static const struct key {
     {GS_PART_GEOMETRY, "mean_energy", "Share of energy in the mean", 3},
     {GS_PART_GEOMETRY, "dim_std.mean", "Mean deviation of a dimension", 3},
     {GS_PART_GEOMETRY, "corr.mean_abs", "Mean absolute correlation", 3},
-    {GS_PART_GEOMETRY, "pcs_90", "Components for 90 % of the variance", 6},
+    {GS_PART_GEOMETRY, "pcs_90", "Components for 90 % of the variance", 4},
     {GS_PART_GEOMETRY, "stable_rank.centered", "Stable rank, centred", 3},
     {GS_PART_GEOMETRY, "participation_ratio", "Participation ratio", 3},
     {GS_PART_GEOMETRY, "effective_rank", "Effective rank", 3},
-    {GS_PART_GEOMETRY, "batch_mean_cosine", "Cosine of per-batch means", 4},
+    {GS_PART_GEOMETRY, "batch_mean_cosine.mean", "Cosine of per-batch means", 4},
     {GS_PART_DEFAULT, "default.spearman.mean_state", "Logits of the mean state against counts, Spearman",
      3},
     {GS_PART_HORIZON, "horizon.raw.plateau", "Raw cosine at long lags", 3},
@@ -85,7 +85,7 @@ static bool has_null(const struct gs_report_run *run) {
 }
 
 static void add_label(struct gs_text *page, const struct key *key) {
-    gs_html_add(page, "<tr><th scope=\"row\">%s<br><code>%s</code></th>", key->label, key->name);
+    gs_html_add(page, "<tr><th scope=\"row\">%s <code>%s</code></th>", key->label, key->name);
 }
 
 /* A cell of a value that may be absent. */

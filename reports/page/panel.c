@@ -135,7 +135,7 @@ void gs_page_panel(struct gs_text *page, const struct gs_report_run *run,
     struct gs_text said = {0};
     if (panel->state != GS_PANEL_ABSENT) figure->say(run, &said);
     if (said.failed) page->failed = true;
-    gs_text_add(page, "<figure id=\"%s%s\">\n<h4>", prefix, figure->name);
+    gs_text_add(page, "<figure id=\"%sfigure-%s\">\n<h4>", prefix, figure->name);
     gs_html_text(page, figure->title);
     gs_text_put(page, "</h4>\n");
     if (panel->state == GS_PANEL_DRAWN)

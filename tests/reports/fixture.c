@@ -34,16 +34,18 @@ static struct gs_table *table(struct gs_results *results, const char *name,
 }
 
 static void add_spectrum(struct gs_results *results, size_t dims, double scale) {
-    static const char *const columns[] = {"index", "eigenvalue", "cumulative_share"};
-    struct gs_table *spectrum = table(results, "spectrum", columns, 3);
+    static const char *const columns[] = {"index", "eigenvalue"}, *const shares[] = {"index", "share"};
+    struct gs_table *spectrum = table(results, "spectrum", columns, 2);
+    struct gs_table *cumulative = table(results, "spectrum_cumulative", shares, 2);
     double total = 0, sum = 0;
     for (size_t i = 1; i <= dims; i++) total += pow((double)i, -scale);
     for (size_t i = 1; i <= dims; i++) {
         double value = i == dims ? 0 : pow((double)i, -scale);
         sum += value;
-        struct gs_cell row[] = {gs_cell_integer((int64_t)i), gs_cell_number(9 * value),
-                                gs_cell_number(sum / total)};
+        struct gs_cell row[] = {gs_cell_integer((int64_t)i), gs_cell_number(9 * value)};
         must(gs_table_row(spectrum, row, NULL));
+        row[1] = gs_cell_number(sum / total);
+        must(gs_table_row(cumulative, row, NULL));
     }
 }
 
@@ -58,7 +60,7 @@ static void add_dimensions(struct gs_results *results, size_t dims, double scale
 }
 
 static void add_correlations(struct gs_results *results, double width) {
-    static const char *const columns[] = {"low", "high", "pairs"};
+    static const char *const columns[] = {"low", "high", "count"};
     struct gs_table *histogram = table(results, "corr_histogram", columns, 3);
     for (int i = -50; i < 50; i++) {
         double x = (i + 0.5) / 50;
@@ -82,7 +84,7 @@ struct gs_results *gs_fixture_geometry(size_t dims, double scale) {
                   {"pcs_50", 29},                  {"pcs_90", 131},
                   {"pcs_99", 209},                 {"stable_rank.centered", 40.1},
                   {"participation_ratio", 98.3},   {"effective_rank", 160.2},
-                  {"batch_mean_cosine", 0.98812}};
+                  {"batch_mean_cosine.mean", 0.98812}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         number(results, values[i].name, scale * values[i].value, "1");
     must(gs_results_number(results, "rows", 16384, "row", 16384, NULL));
@@ -113,6 +115,18 @@ struct gs_results *gs_fixture_default(void) {
     }
     number(results, "default.spearman.mean_state", 0.463, "1");
     number(results, "default.spearman.mean_logits", 0.471, "1");
+    static const char *const more[] = {"control", "statistic", "value", "low", "high", "draws"};
+    struct gs_table *controls = table(results, "controls", more, 6);
+    static const char *const names[] = {"mean_embedding", "random_direction", "shuffled_counts"};
+    for (int i = 0; i < 3; i++) {
+        struct gs_cell row[] = {gs_cell_text(names[i]),
+                                gs_cell_text("spearman"),
+                                gs_cell_number(i ? 0.004 : -0.12),
+                                gs_cell_number(i ? -0.05 * i : (double)NAN),
+                                gs_cell_number(i ? 0.06 * i : (double)NAN),
+                                gs_cell_integer(i ? 500 : 1)};
+        must(gs_table_row(controls, row, NULL));
+    }
     return results;
 }
 
@@ -149,10 +163,10 @@ struct gs_results *gs_fixture_horizon(void) {
     return results;
 }
 
-static void add_head(struct gs_results *results, struct gs_table *curves, size_t head,
-                     double decay) {
+static void add_head(struct gs_results *results, struct gs_table *curves, const char *null,
+                     size_t head, double decay) {
     char name[64];
-    snprintf(name, sizeof name, "retention.head.%02zu.efold", head);
+    snprintf(name, sizeof name, "retention.%shead.%02zu.efold", null, head);
     struct gs_value value = {.value = -1 / log(decay), .unit = "token", .n = 16384};
     if (value.value > 256) {
         value.value = NAN;
@@ -174,14 +188,19 @@ static void add_head(struct gs_results *results, struct gs_table *curves, size_t
     }
 }
 
-struct gs_results *gs_fixture_retention(size_t heads, double scale) {
+static void add_heads(struct gs_results *results, size_t heads, bool null, double scale) {
     static const char *const columns[] = {"head", "lag", "retention", "key_retention"};
-    struct gs_results *results = start("retention");
-    struct gs_table *curves = table(results, "retention", columns, 4);
+    struct gs_table *curves = table(results, null ? "retention_null" : "retention", columns, 4);
     for (size_t head = 0; head < heads; head++) {
         double place = (double)((head * 5) % heads) / (double)heads;
-        add_head(results, curves, head, exp(-1 / (scale * exp(6.5 * place))));
+        add_head(results, curves, null ? "null." : "", head, exp(-1 / (scale * exp(6.5 * place))));
     }
+}
+
+struct gs_results *gs_fixture_retention(size_t heads, bool null) {
+    struct gs_results *results = start("retention");
+    add_heads(results, heads, false, 1);
+    if (null) add_heads(results, heads, true, 0.4);
     return results;
 }
 
@@ -220,14 +239,13 @@ void gs_fixture_make(struct gs_fixture *fixture, bool null) {
     fixture->owned[GS_PART_GEOMETRY] = gs_fixture_geometry(256, 1);
     fixture->owned[GS_PART_DEFAULT] = gs_fixture_default();
     fixture->owned[GS_PART_HORIZON] = gs_fixture_horizon();
-    fixture->owned[GS_PART_RETENTION] = gs_fixture_retention(8, 1);
+    fixture->owned[GS_PART_RETENTION] = gs_fixture_retention(8, null);
     fixture->owned[GS_PART_LOSS] = gs_fixture_loss(4.1);
     for (size_t part = 0; part < GS_PARTS; part++) run->results[part] = fixture->owned[part];
     if (null) {
         struct gs_results **owned = fixture->owned + GS_PARTS;
         owned[GS_PART_GEOMETRY] = gs_fixture_geometry(256, 0.5);
         owned[GS_PART_HORIZON] = gs_fixture_horizon();
-        owned[GS_PART_RETENTION] = gs_fixture_retention(8, 0.4);
         owned[GS_PART_LOSS] = gs_fixture_loss(7.6);
         for (size_t part = 0; part < GS_PARTS; part++) run->null_results[part] = owned[part];
         run->null_path = "untrained.trace.h5";

@@ -11,7 +11,7 @@ extern const char *const gs_fixture_pieces[];
 struct gs_results *gs_fixture_geometry(size_t dims, double scale);
 struct gs_results *gs_fixture_default(void);
 struct gs_results *gs_fixture_horizon(void);
-struct gs_results *gs_fixture_retention(size_t heads, double scale);
+struct gs_results *gs_fixture_retention(size_t heads, bool null);
 struct gs_results *gs_fixture_loss(double level);
 
 /* A run with every part, and with the untrained model's where `null`. Results are owned by the

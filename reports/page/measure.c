@@ -1,0 +1,282 @@
+#include "reports/page/measure.h"
+
+#include "analyses/default_token/default_token.h"
+#include "analyses/geometry/geometry.h"
+#include "analyses/horizon/horizon.h"
+#include "analyses/loss/loss_by_position.h"
+#include "analyses/retention/retention.h"
+#include "core/base/json.h"
+#include "core/base/memory.h"
+#include "core/models/model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char no_checkpoint[] =
+    "decoding the mean state needs the checkpoint that the trace was made with: give --checkpoint "
+    "FILE, and for the pieces of tokens --tokenizer FILE, for the counts of the training text "
+    "--counts DATA";
+static const char no_memory[] =
+    "retention needs the gates of a memory (/memory/NAME/log_decay), and the trace holds none; a "
+    "GPN without memory has none";
+static const char no_loss[] =
+    "the loss needs what the model predicted (/nll), and the trace holds none; gpnscope trace "
+    "records it for models that decode";
+
+/* ---- the five analyses, each with one face ---- */
+
+struct job {
+    const struct gs_report_inputs *inputs;
+    const struct gs_progress *progress;
+    struct gs_bootstrap bootstrap;
+    struct gs_trace *trace, *null;
+};
+
+static enum gs_status geometry(const struct job *job, struct gs_results *results,
+                               struct gs_error *error) {
+    struct gs_geometry_options options = {.seed = job->inputs->seed, .progress = job->progress};
+    return gs_geometry_of_trace(job->trace, job->inputs->stream, &options, results, error);
+}
+
+static enum gs_status default_token(const struct job *job, struct gs_results *results,
+                                    struct gs_error *error) {
+    const struct gs_report_inputs *in = job->inputs;
+    struct gs_default_options options = {.top = GS_DEFAULT_TOP,
+                                         .replicates = GS_DEFAULT_REPLICATES,
+                                         .draws = GS_DEFAULT_DRAWS,
+                                         .seed = in->seed,
+                                         .progress = job->progress};
+    enum gs_status status = gs_results_source(results, in->checkpoint, NULL, error);
+    if (status == GS_OK && in->tokenizer)
+        status = gs_results_source(results, in->tokenizer, NULL, error);
+    if (status == GS_OK && in->counts) status = gs_results_source(results, in->counts, NULL, error);
+    if (status != GS_OK) return status;
+    return gs_default_token_of_trace(job->trace, in->checkpoint, in->tokenizer, in->counts,
+                                     &options, results, error);
+}
+
+static enum gs_status horizon(const struct job *job, struct gs_results *results,
+                              struct gs_error *error) {
+    struct gs_horizon_plan plan = {.seed = job->inputs->seed};
+    return gs_horizon_of_trace(job->trace, job->inputs->stream, &plan, &job->bootstrap, job->progress,
+                            results, error);
+}
+
+static enum gs_status retention(const struct job *job, struct gs_results *results,
+                                struct gs_error *error) {
+    struct gs_retention_plan plan = {0};
+    return gs_retention_of_trace(job->trace, NULL, job->null, &plan, &job->bootstrap, job->progress,
+                              results, error);
+}
+
+static enum gs_status loss(const struct job *job, struct gs_results *results,
+                           struct gs_error *error) {
+    return gs_loss_of_trace(job->trace, &job->bootstrap, job->progress, results, error);
+}
+
+static enum gs_status (*const analyses[GS_PARTS])(const struct job *, struct gs_results *,
+                                                  struct gs_error *) = {
+    [GS_PART_GEOMETRY] = geometry, [GS_PART_DEFAULT] = default_token, [GS_PART_HORIZON] = horizon,
+    [GS_PART_RETENTION] = retention, [GS_PART_LOSS] = loss};
+
+/* Why a part cannot be made of this trace; NULL: it can. */
+static const char *absent(const struct job *job, enum gs_part part) {
+    const struct gs_trace_info *info = gs_trace_info(job->trace);
+    if (part == GS_PART_DEFAULT && !job->inputs->checkpoint) return no_checkpoint;
+    if (part == GS_PART_LOSS && !info->has_nll) return no_loss;
+    if (part != GS_PART_RETENTION) return NULL;
+    for (size_t i = 0; i < info->memory_count; i++)
+        if (info->memories[i].has[GS_MEMORY_LOG_DECAY]) return NULL;
+    return no_memory;
+}
+
+static enum gs_status measure_part(const struct job *job, enum gs_part part, const char *sha256,
+                                   const char *null_sha256, struct gs_results **results,
+                                   struct gs_error *error) {
+    *results = gs_results_create(gs_part_command(part));
+    if (!*results) return gs_fail_memory(error, 0, "the results");
+    const char *path = gs_trace_info(job->trace)->path;
+    enum gs_status status = gs_results_source(*results, path, sha256, error);
+    if (status == GS_OK && job->null && part == GS_PART_RETENTION)
+        status = gs_results_source(*results, gs_trace_info(job->null)->path, null_sha256, error);
+    if (status == GS_OK && job->inputs->command_line)
+        status = gs_results_setting(*results, "command_line", job->inputs->command_line, error);
+    return status == GS_OK ? analyses[part](job, *results, error) : status;
+}
+
+/* Has this memory, so that the untrained model's heads can stand beside the model's. */
+static bool has_gates(struct gs_trace *trace) {
+    const struct gs_trace_info *info = gs_trace_info(trace);
+    for (size_t i = 0; i < info->memory_count; i++)
+        if (info->memories[i].has[GS_MEMORY_LOG_DECAY]) return true;
+    return false;
+}
+
+static enum gs_status measure_model(const struct gs_report_inputs *inputs,
+                                    const struct gs_progress *progress,
+                                    struct gs_report_measured *measured, struct gs_error *error) {
+    struct job job = {.inputs = inputs,
+                      .progress = progress,
+                      .bootstrap = {inputs->seed, GS_BOOTSTRAP_REPLICATES},
+                      .trace = measured->trace};
+    if (measured->null && has_gates(measured->null)) job.null = measured->null;
+    for (size_t part = 0; part < GS_PARTS; part++) {
+        measured->run.absent[part] = absent(&job, (enum gs_part)part);
+        if (measured->run.absent[part]) continue;
+        if (gs_progress_stop(progress)) return gs_fail(error, GS_INTERRUPTED, "stopped on request");
+        enum gs_status status = measure_part(&job, (enum gs_part)part, measured->sha256,
+                                             measured->null_sha256, &measured->owned[part], error);
+        if (status != GS_OK) return status;
+        measured->run.results[part] = measured->owned[part];
+    }
+    return GS_OK;
+}
+
+/* The untrained model's numbers beside the model's; retention has its own. */
+static enum gs_status measure_null(const struct gs_report_inputs *inputs,
+                                   const struct gs_progress *progress,
+                                   struct gs_report_measured *measured, struct gs_error *error) {
+    static const enum gs_part parts[] = {GS_PART_GEOMETRY, GS_PART_HORIZON, GS_PART_LOSS};
+    struct job job = {.inputs = inputs,
+                      .progress = progress,
+                      .bootstrap = {inputs->seed, GS_BOOTSTRAP_REPLICATES},
+                      .trace = measured->null};
+    for (size_t i = 0; measured->null && i < sizeof parts / sizeof *parts; i++) {
+        enum gs_part part = parts[i];
+        if (!measured->run.results[part] || absent(&job, part)) continue;
+        if (gs_progress_stop(progress)) return gs_fail(error, GS_INTERRUPTED, "stopped on request");
+        struct gs_results **results = &measured->owned[GS_PARTS + part];
+        enum gs_status status =
+            measure_part(&job, part, measured->null_sha256, NULL, results, error);
+        if (status != GS_OK) return status;
+        measured->run.null_results[part] = *results;
+    }
+    return GS_OK;
+}
+
+/* ---- what the trace says about itself ---- */
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "d_state 256, d_emb 128, …" and the number of parameters, where the config is one of ours. A
+ * trace of somebody else's may say anything: then it is shown as it is. */
+static void describe_model(const struct gs_trace_info *info, struct gs_report_measured *measured) {
+    struct gs_json *config = NULL;
+    struct gs_model *model = NULL;
+    measured->run.parameters = -1;
+    if (!info->config) return;
+    if (gs_json_parse(info->config, strlen(info->config), info->path, &config, NULL) == GS_OK) {
+        const struct gs_json *part = gs_json_get(config, "model");
+        const char *kind = gs_json_string(gs_json_get(config, "kind"));
+        if (!kind) kind = info->model;
+        if (kind && part && gs_model_create(kind, part, &model, NULL) == GS_OK)
+            measured->run.parameters = (int64_t)gs_model_parameters(model)->count;
+        struct gs_text words = {0};
+        for (size_t i = 0; i < gs_json_size(part); i++) {
+            char *value = gs_json_text(gs_json_value_at(part, i), 0);
+            gs_text_add(&words, "%s%s %s", i ? ", " : "", gs_json_key_at(part, i),
+                        value ? value : "");
+            gs_free(value);
+        }
+        if (words.size && !words.failed) measured->config = gs_strdup(words.bytes);
+        gs_text_free(&words);
+    }
+    if (!measured->config) measured->config = gs_strdup(info->config);
+    gs_model_destroy(model);
+    gs_json_destroy(config);
+}
+
+static enum gs_status describe(const struct gs_report_inputs *inputs,
+                               struct gs_report_measured *measured, struct gs_error *error) {
+    const struct gs_trace_info *info = gs_trace_info(measured->trace);
+    struct gs_report_run *run = &measured->run;
+    size_t stream;
+    enum gs_status status = gs_trace_find_stream(measured->trace, inputs->stream, &stream, error);
+    if (status != GS_OK) return status;
+    measured->name = gs_strdup(base_name(inputs->trace));
+    if (inputs->checkpoint) measured->checkpoint = gs_strdup(inputs->checkpoint);
+    describe_model(info, measured);
+    run->name = measured->name;
+    run->path = info->path;
+    run->sha256 = measured->sha256;
+    run->model = info->model;
+    run->config = measured->config;
+    run->stream = info->streams[stream].name;
+    run->created = info->created;
+    run->creator = info->creator;
+    run->checkpoint_path = measured->checkpoint;
+    run->checkpoint_sha256 = info->checkpoint_sha256;
+    run->null_path = measured->null ? gs_trace_info(measured->null)->path : NULL;
+    run->step = info->step;
+    run->sequences = info->sequences;
+    for (size_t i = 0; i < info->sequences; i++) run->rows += info->rows_written[i];
+    return measured->name ? GS_OK : gs_fail_memory(error, 0, "a name");
+}
+
+/* ---- the untrained trace must be of the same text and another checkpoint ---- */
+
+static bool differ(const char *a, const char *b) {
+    return a && b && strcmp(a, b) != 0;
+}
+
+static enum gs_status check_null(const struct gs_report_measured *measured,
+                                 struct gs_error *error) {
+    const struct gs_trace_info *model = gs_trace_info(measured->trace);
+    const struct gs_trace_info *null = gs_trace_info(measured->null);
+    if (model->checkpoint_sha256 && null->checkpoint_sha256 &&
+        !differ(model->checkpoint_sha256, null->checkpoint_sha256)) {
+        gs_fail(error, GS_CONFIG, "the untrained trace is of the same checkpoint as the trace");
+        gs_error_expected(error, "a trace of the model at step 0, on the same text");
+        gs_error_found(error, "checkpoint %.12s… in both", null->checkpoint_sha256);
+        gs_error_where(error, "--null %s", null->path);
+        return GS_CONFIG;
+    }
+    if (differ(model->source_sha256, null->source_sha256)) {
+        gs_fail(error, GS_CONFIG, "the untrained trace is of other text than the trace");
+        gs_error_expected(error, "source %.12s…", model->source_sha256);
+        gs_error_found(error, "source %.12s…", null->source_sha256);
+        gs_error_where(error, "--null %s", null->path);
+        gs_error_next(error, "trace the untrained model on the same data");
+        return GS_CONFIG;
+    }
+    return GS_OK;
+}
+
+static enum gs_status open_all(const struct gs_report_inputs *inputs,
+                               struct gs_report_measured *measured, struct gs_error *error) {
+    enum gs_status status = gs_trace_open(inputs->trace, &measured->trace, error);
+    if (status == GS_OK && inputs->null)
+        status = gs_trace_open(inputs->null, &measured->null, error);
+    if (status == GS_OK && measured->null) status = check_null(measured, error);
+    if (status == GS_OK) status = gs_sha256_path(inputs->trace, measured->sha256, error);
+    if (status == GS_OK && inputs->null)
+        status = gs_sha256_path(inputs->null, measured->null_sha256, error);
+    return status;
+}
+
+enum gs_status gs_report_measure(const struct gs_report_inputs *inputs,
+                                 const struct gs_progress *progress,
+                                 struct gs_report_measured *measured, struct gs_error *error) {
+    *measured = (struct gs_report_measured){0};
+    enum gs_status status = open_all(inputs, measured, error);
+    if (status == GS_OK) status = describe(inputs, measured, error);
+    if (status == GS_OK) status = measure_model(inputs, progress, measured, error);
+    if (status == GS_OK) status = measure_null(inputs, progress, measured, error);
+    if (status != GS_OK) gs_report_measured_free(measured);
+    return status;
+}
+
+void gs_report_measured_free(struct gs_report_measured *measured) {
+    for (size_t i = 0; i < sizeof measured->owned / sizeof *measured->owned; i++)
+        gs_results_destroy(measured->owned[i]);
+    gs_trace_close(measured->trace);
+    gs_trace_close(measured->null);
+    gs_free(measured->name);
+    gs_free(measured->config);
+    gs_free(measured->checkpoint);
+    *measured = (struct gs_report_measured){0};
+}
