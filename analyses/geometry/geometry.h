@@ -83,8 +83,8 @@ const char *gs_geometry_reason(const struct gs_geometry *geometry, enum gs_geome
 const char *gs_geometry_interval_reason(const struct gs_geometry *geometry,
                                         enum gs_geometry_measure which);
 
-/* Everything as named values, tables (spectrum, dim_std, running_mean_cosine, corr_histogram),
- * settings and notes. */
+/* Everything as named values, tables (spectrum, spectrum_cumulative, dim_std,
+ * running_mean_cosine, corr_histogram), settings and notes. */
 enum gs_status gs_geometry_report(const struct gs_geometry *geometry, struct gs_results *results,
                                   struct gs_error *error);
 

@@ -86,6 +86,23 @@ static enum gs_status indexed_table(struct gs_results *results, const char *name
     return status;
 }
 
+/* Share of the variance that the first `index` components hold. */
+static enum gs_status cumulative_table(const double *eigenvalues, size_t count,
+                                       struct gs_results *results, struct gs_error *error) {
+    static const char *const columns[] = {"index", "share"};
+    struct gs_table *table;
+    enum gs_status status =
+        gs_results_table(results, "spectrum_cumulative", columns, 2, &table, error);
+    double total = 0, sum = 0;
+    for (size_t i = 0; i < count; i++) total += eigenvalues[i];
+    for (size_t i = 0; status == GS_OK && total > 0 && i < count; i++) {
+        sum += eigenvalues[i];
+        struct gs_cell cells[] = {gs_cell_integer(1 + (int64_t)i), gs_cell_number(sum / total)};
+        status = gs_table_row(table, cells, error);
+    }
+    return status;
+}
+
 static enum gs_status running_table(const struct gs_geometry *g, struct gs_results *results,
                                     struct gs_error *error) {
     const char *const columns[] = {"position", "cosine"};
@@ -121,6 +138,7 @@ static enum gs_status add_tables(const struct gs_geometry *g, struct gs_results 
     size_t count = g->rows > 1 ? g->dims : 0;
     enum gs_status status =
         indexed_table(results, "spectrum", "index", "eigenvalue", g->eigenvalues, count, 1, error);
+    if (status == GS_OK) status = cumulative_table(g->eigenvalues, count, results, error);
     if (status == GS_OK)
         status = indexed_table(results, "dim_std", "dim", "std", g->deviations, count, 0, error);
     if (status == GS_OK) status = running_table(g, results, error);
