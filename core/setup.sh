@@ -3,7 +3,7 @@
 #
 #   build   compiler, cmake, ninja, libraries (this alone when nothing is named)
 #   test    what the tests need besides: cmocka, HDF5's tools, gnuplot
-#   lint    for tests that are skipped without it: valgrind, clang-format 14
+#   lint    for tests that are skipped without it: valgrind, clang-format 14, shellcheck
 #   demo    what reports/demo.sh needs besides: gnuplot, and English text, without which it still runs
 #
 # On Debian and Ubuntu, as root or with sudo that asks for no password, what is missing is installed
@@ -71,6 +71,7 @@ test|have h5dump|hdf5-tools|hdf5|hdf5
 test|have gnuplot|gnuplot-nox|gnuplot-minimal|gnuplot
 lint|have valgrind|valgrind|valgrind|-
 lint|has_format|clang-format-14|-|-
+lint|have shellcheck|shellcheck|ShellCheck|shellcheck
 demo|have gnuplot|gnuplot-nox|gnuplot-minimal|gnuplot
 text|has_text|diatheke sword-text-web|-|-
 END
