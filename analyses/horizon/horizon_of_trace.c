@@ -78,7 +78,7 @@ static enum gs_status say_what(const struct gs_trace *trace, size_t stream, bool
     return status;
 }
 
-enum gs_status gs_horizon_trace(struct gs_trace *trace, const char *stream,
+enum gs_status gs_horizon_of_trace(struct gs_trace *trace, const char *stream,
                                 const struct gs_horizon_plan *plan,
                                 const struct gs_bootstrap *bootstrap,
                                 const struct gs_progress *progress, struct gs_results *results,

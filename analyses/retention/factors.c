@@ -1,0 +1,188 @@
+#include "analyses/retention/factors.h"
+
+#include "core/base/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum gs_status gs_factors_create(struct gs_factors *f, const struct gs_rows *log_decay,
+                                 const struct gs_rows *write_strength,
+                                 enum gs_transition transition, size_t max_lag, size_t block,
+                                 struct gs_error *error) {
+    *f = (struct gs_factors){.log_decay = log_decay,
+                             .write_strength = write_strength,
+                             .transition = transition,
+                             .heads = log_decay->width,
+                             .max_lag = max_lag,
+                             .block = block};
+    size_t window, rows;
+    if (!gs_add(max_lag, block, &f->capacity) || !gs_multiply(f->capacity, f->heads, &window))
+        window = SIZE_MAX;
+    if (!gs_multiply(block, f->heads, &rows)) rows = SIZE_MAX;
+    f->decay = gs_calloc(window, sizeof *f->decay);
+    f->key = gs_calloc(write_strength ? window : 0, sizeof *f->key);
+    f->raw[0] = gs_calloc(rows, sizeof **f->raw);
+    f->raw[1] = gs_calloc(rows, sizeof **f->raw);
+    f->product = gs_calloc(rows, sizeof *f->product);
+    f->gates = gs_calloc(f->heads, sizeof *f->gates);
+    f->unit_decay = gs_calloc(f->heads, sizeof *f->unit_decay);
+    f->unit_key = gs_calloc(f->heads, sizeof *f->unit_key);
+    if (f->decay && f->key && f->raw[0] && f->raw[1] && f->product && f->gates && f->unit_decay &&
+        f->unit_key)
+        return GS_OK;
+    return gs_fail_memory(error, window > SIZE_MAX / 16 ? SIZE_MAX : window * 16,
+                          "gates of the lag window");
+}
+
+void gs_factors_release(struct gs_factors *f) {
+    gs_free(f->decay);
+    gs_free(f->key);
+    gs_free(f->raw[0]);
+    gs_free(f->raw[1]);
+    gs_free(f->product);
+    gs_free(f->gates);
+    gs_free(f->unit_decay);
+    gs_free(f->unit_key);
+    *f = (struct gs_factors){0};
+}
+
+/* ---- reading ---- */
+
+static enum gs_status bad_gate(const struct gs_factors *f, const char *what, const char *expected,
+                               double found, uint64_t row, size_t head, struct gs_error *error) {
+    gs_fail(error, GS_NUMERIC, "%s is out of range", what);
+    gs_error_expected(error, "%s", expected);
+    gs_error_found(error, "%g", found);
+    gs_error_where(error, "sequence %zu, row %" PRIu64 " of it, head %zu", f->sequence, row, head);
+    return GS_NUMERIC;
+}
+
+static enum gs_status check_gates(const struct gs_factors *f, uint64_t first, size_t count,
+                                  struct gs_error *error) {
+    for (size_t i = 0; i < count * f->heads; i++) {
+        uint64_t row = first + i / f->heads;
+        double gamma = (double)f->raw[0][i];
+        if (!(gamma <= 0))
+            return bad_gate(f, "a log-decay", "at most 0", gamma, row, i % f->heads, error);
+        double beta = f->write_strength ? (double)f->raw[1][i] : 0;
+        if (!(beta >= 0 && beta <= 1))
+            return bad_gate(f, "a write strength", "0 to 1", beta, row, i % f->heads, error);
+    }
+    return GS_OK;
+}
+
+static double along_key(enum gs_transition transition, double alpha, double beta) {
+    return transition == GS_TRANSITION_GPN ? alpha - beta : alpha * (1 - beta);
+}
+
+static void take_rows(struct gs_factors *f, size_t count) {
+    for (size_t r = 0; r < count; r++)
+        for (size_t h = 0; h < f->heads; h++) {
+            double gamma = (double)f->raw[0][r * f->heads + h], alpha = exp(gamma);
+            size_t place = h * f->capacity + f->held + r;
+            f->decay[place] = alpha;
+            f->gates[h].log_decay += gamma;
+            f->gates[h].loss -= expm1(gamma);
+            f->unit_decay[h] = f->unit_decay[h] && gamma == 0;
+            if (!f->write_strength) continue;
+            double beta = (double)f->raw[1][r * f->heads + h];
+            f->key[place] = along_key(f->transition, alpha, beta);
+            f->unit_key[h] = f->unit_key[h] && gamma == 0 && beta == 0;
+        }
+    f->held += count;
+}
+
+/* Read on until the window is full or the sequence ends; then say how many starts it serves. */
+static enum gs_status fill_window(struct gs_factors *f, struct gs_error *error) {
+    while (f->held < f->capacity && f->first + 1 + f->held < f->length) {
+        uint64_t row = f->first + 1 + f->held, left = f->length - row;
+        size_t count = f->capacity - f->held < f->block ? f->capacity - f->held : f->block;
+        if (left < count) count = (size_t)left;
+        enum gs_status status =
+            gs_rows_read(f->log_decay, f->sequence, row, count, f->raw[0], error);
+        if (status == GS_OK && f->write_strength)
+            status = gs_rows_read(f->write_strength, f->sequence, row, count, f->raw[1], error);
+        if (status == GS_OK) status = check_gates(f, row, count, error);
+        if (status != GS_OK) return status;
+        take_rows(f, count);
+    }
+    f->starts = f->held < f->block ? f->held : f->block;
+    return GS_OK;
+}
+
+enum gs_status gs_factors_start(struct gs_factors *f, size_t sequence, struct gs_error *error) {
+    f->sequence = sequence;
+    f->first = 0;
+    f->length = f->log_decay->length[sequence];
+    f->held = f->starts = 0;
+    for (size_t h = 0; h < f->heads; h++) {
+        f->gates[h] = (struct gs_gate_sums){0};
+        f->unit_decay[h] = f->unit_key[h] = true;
+    }
+    return fill_window(f, error);
+}
+
+enum gs_status gs_factors_next(struct gs_factors *f, struct gs_error *error) {
+    size_t kept = f->held - f->starts;
+    for (size_t h = 0; h < f->heads; h++) {
+        double *decay = f->decay + h * f->capacity;
+        memmove(decay, decay + f->starts, kept * sizeof *decay);
+        if (!f->write_strength) continue;
+        double *key = f->key + h * f->capacity;
+        memmove(key, key + f->starts, kept * sizeof *key);
+    }
+    f->first += f->starts;
+    f->held = kept;
+    return fill_window(f, error);
+}
+
+/* ---- products ---- */
+
+enum { LANES = 8 };
+typedef double lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+
+/* product[i] *= factor[i]; returns their sum, in lanes of fixed number. */
+static double multiply(double *product, const double *factor, size_t count) {
+    lanes sum = {0};
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        lanes p = *(const lanes *)(product + i) * *(const lanes *)(factor + i);
+        *(lanes *)(product + i) = p;
+        sum += p;
+    }
+    double total = 0;
+    for (size_t l = 0; l < LANES; l++) total += sum[l];
+    for (; i < count; i++) total += product[i] *= factor[i];
+    return total;
+}
+
+/* Products near the end of the range would be denormal, which is slow and counts for nothing.
+ * False when none is left. */
+static bool drop_tiny(double *product, size_t count) {
+    bool left = false;
+    for (size_t i = 0; i < count; i++) {
+        if (fabs(product[i]) < 1e-250) product[i] = 0;
+        left = left || product[i] != 0;
+    }
+    return left;
+}
+
+static void add_head(const struct gs_factors *f, const double *factor, size_t max_lag,
+                     double *product, double *curve) {
+    enum { BETWEEN = 16 };
+    for (size_t i = 0; i < f->starts; i++) product[i] = 1;
+    for (size_t k = 1; k <= max_lag && k <= f->held; k++) {
+        size_t count = f->held - k + 1 < f->starts ? f->held - k + 1 : f->starts;
+        curve[k - 1] += multiply(product, factor + k - 1, count);
+        if (k % BETWEEN == 0 && !drop_tiny(product, count)) return;
+    }
+}
+
+void gs_factors_add_products(struct gs_factors *f, const double *values, size_t max_lag,
+                             double *curve) {
+#pragma omp parallel for schedule(dynamic) if (f->heads > 1 && f->starts * max_lag > 4096)
+    for (size_t h = 0; h < f->heads; h++)
+        add_head(f, values + h * f->capacity, max_lag, f->product + h * f->block,
+                 curve + h * max_lag);
+}

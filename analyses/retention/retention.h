@@ -1,0 +1,136 @@
+/* retention.h - how long a memory head keeps what it holds, from its gates alone.
+ *
+ *     R_h(k) = mean over t of Π_{τ = t+1 … t+k} α_τ,   α = exp(γ)
+ *
+ * over all t for which rows t and t + k are both in the sequence; so the gate of a sequence's first
+ * row, which acts on an empty memory, counts nowhere (../shared/spec/measurements.md, "Memory
+ * retention"). Products of α in float64 are what exp(Σγ) is to within k · 2⁻⁵³, and right for α of
+ * exactly 0 and 1 where a difference of sums of logs is not. Along a rewritten key the factor is
+ * α − β (rule "gpn") or α (1 − β) ("gated_delta"), its sign kept.
+ *
+ * Rows are read once, in blocks; memory is O((max_lag + block) · heads), plus per sequence one sum
+ * for each head and lag of the grid. Same bits on any number of threads.
+ */
+#ifndef GS_ANALYSES_RETENTION_RETENTION_H
+#define GS_ANALYSES_RETENTION_RETENTION_H
+
+#include "analyses/stats/bootstrap.h"
+#include "analyses/stats/rows.h"
+#include "core/base/progress.h"
+#include "core/base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GS_RETENTION_MAX_LAG = 4096, GS_RETENTION_BLOCK = 256 };
+
+enum gs_transition {
+    GS_TRANSITION_UNKNOWN,    /* nothing is said along the key */
+    GS_TRANSITION_GPN,        /* α − β */
+    GS_TRANSITION_GATED_DELTA /* α (1 − β) */
+};
+
+struct gs_retention_plan {
+    size_t max_lag; /* longest lag; 0: GS_RETENTION_MAX_LAG. Cut to the longest sequence less one */
+    enum gs_transition transition; /* needs strengths */
+    size_t block;                  /* starts worked on at a time; 0: GS_RETENTION_BLOCK */
+};
+
+/* Sums over one sequence's gates, its first row left out. */
+struct gs_gate_sums {
+    double log_decay; /* Σγ, −∞ where an α is 0 */
+    double loss;      /* Σ(1 − α), which keeps its digits near α = 1 */
+};
+
+/* Heads × lags arrays are row-major. Lag k stands at index k − 1 of `retention`, `key`; the grid
+ * holds every lag up to 64, then 32 in each doubling, and max_lag. */
+struct gs_retention {
+    size_t sequences, heads;
+    uint64_t rows;
+    size_t max_lag; /* 0 when no sequence has two rows */
+    bool has_key;
+    size_t *lags;      /* (max_lag) 1, 2, 3, … */
+    uint64_t *windows; /* (max_lag) how many t each lag's mean is over */
+    double *retention; /* (heads, max_lag) R_h(k), every lag */
+    double *key;       /* the same along the key; NULL unless has_key */
+    bool *unit_decay;  /* (heads) α = 1 in every row that counts */
+    bool *unit_key;    /* (heads) the factor along the key, too */
+    uint64_t steps;    /* rows that count: Σ max(0, T − 1) */
+    /* by sequence, for the bootstrap */
+    uint64_t *length;           /* (sequences) */
+    struct gs_gate_sums *gates; /* (sequences, heads) */
+    size_t grid_count;
+    size_t *grid;      /* (grid_count) lags, ascending */
+    double *grid_sums; /* (sequences, heads, grid_count) Σ_t Π α */
+    double *grid_key;  /* the same along the key; NULL unless has_key */
+};
+
+/* log_decay: rows of γ ≤ 0 (−∞ is α = 0), one column a head. write_strength: rows of β in [0, 1] of
+ * the same shape, or NULL. *retention is the caller's. Errors: those of the rows; GS_NUMERIC when a
+ * γ is NaN or above 0, or a β outside [0, 1]; GS_NO_MEMORY; GS_INTERRUPTED. */
+enum gs_status gs_retention_measure(const struct gs_rows *log_decay,
+                                    const struct gs_rows *write_strength,
+                                    const struct gs_retention_plan *plan,
+                                    const struct gs_progress *progress,
+                                    struct gs_retention **retention, struct gs_error *error);
+void gs_retention_destroy(struct gs_retention *retention); /* NULL is fine */
+
+/* A lag read off a curve, or off the gates' means. */
+enum gs_reach {
+    GS_REACH_OK,
+    GS_REACH_CENSORED, /* not reached at any lag measured: value is NaN, bound says how far */
+    GS_REACH_NONE,     /* the factor is 1 throughout: it is never reached */
+    GS_REACH_UNDEFINED /* no sequence has two rows, or nothing is said along the key */
+};
+const char *gs_reach_name(enum gs_reach reach); /* "ok", "censored", "none", "undefined" */
+
+struct gs_lag_value {
+    enum gs_reach reach;
+    double value, bound;
+    uint64_t windows; /* observations behind it: of the mean at or below the threshold */
+};
+
+/* Smallest k with R_h(k) ≤ 1/e (efold) or ≤ 1/2 (half_life), between k − 1 and k straight in log R,
+ * R(0) = 1. Where R(k) ≤ 0 that rule's limit is k − 1. key_efold: the same along the key. */
+struct gs_lag_value gs_retention_efold(const struct gs_retention *retention, size_t head);
+struct gs_lag_value gs_retention_half_life(const struct gs_retention *retention, size_t head);
+struct gs_lag_value gs_retention_key_efold(const struct gs_retention *retention, size_t head);
+/* −1/E[γ], and −1/log E[α], which is never the smaller (Jensen). Both 0 where they should be. */
+struct gs_lag_value gs_retention_geometric_efold(const struct gs_retention *retention, size_t head);
+struct gs_lag_value gs_retention_arithmetic_efold(const struct gs_retention *retention,
+                                                  size_t head);
+
+/* 95 % intervals of one head's lag values over sequences. Curves are taken at the grid's lags. A
+ * replicate that never crosses is infinite. */
+struct gs_retention_intervals {
+    struct gs_interval efold, half_life, key_efold, geometric_efold, arithmetic_efold;
+};
+enum gs_status gs_retention_bootstrap(const struct gs_retention *retention, size_t head,
+                                      const struct gs_bootstrap *bootstrap,
+                                      struct gs_retention_intervals *intervals,
+                                      struct gs_error *error);
+
+/* The paper's rule on efold: fast ≤ 3, slow ≥ 5 (also when censored beyond 5, or none). */
+struct gs_split {
+    size_t fast, between, slow;
+    size_t unknown; /* censored below 5, or undefined */
+};
+struct gs_split gs_retention_split(const struct gs_retention *retention);
+
+struct gs_results;
+/* Values retention.<null.>head.NN.…, split.<null.>… and table retention or retention_null. */
+enum gs_status gs_retention_results(const struct gs_retention *retention, bool null,
+                                    const char *no_key_reason, const struct gs_bootstrap *bootstrap,
+                                    struct gs_results *results, struct gs_error *error);
+
+/* The whole for a trace: memory by name (NULL: the usual one); null: the untrained model's trace on
+ * the same text, or NULL. Also the mean share of the memory read in each layer's state, where the
+ * trace has /read. plan->transition is taken from the file. */
+enum gs_status gs_retention_of_trace(struct gs_trace *trace, const char *memory, struct gs_trace *null,
+                                  const struct gs_retention_plan *plan,
+                                  const struct gs_bootstrap *bootstrap,
+                                  const struct gs_progress *progress, struct gs_results *results,
+                                  struct gs_error *error);
+
+#endif

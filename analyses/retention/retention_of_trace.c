@@ -1,0 +1,214 @@
+#include "analyses/retention/retention.h"
+#include "core/base/memory.h"
+#include "core/results/results.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One trace's part of the whole. */
+struct part {
+    struct gs_trace *trace;
+    const struct gs_trace_info *info;
+    size_t memory;
+    bool null;
+    const struct gs_bootstrap *bootstrap;
+    const struct gs_progress *progress;
+    struct gs_results *results;
+    struct gs_error *error;
+};
+
+static enum gs_transition transition_of(const char *rule) {
+    if (strcmp(rule, "gpn") == 0) return GS_TRANSITION_GPN;
+    if (strcmp(rule, "gated_delta") == 0) return GS_TRANSITION_GATED_DELTA;
+    return GS_TRANSITION_UNKNOWN;
+}
+
+/* Why nothing can be said along the key; NULL when it can. */
+static const char *no_key_reason(const struct gs_trace_memory *memory, char *text, size_t size) {
+    if (!memory->has[GS_MEMORY_WRITE_STRENGTH])
+        snprintf(text, size, "the trace has no /memory/%s/write_strength", memory->name);
+    else if (!memory->rule[0])
+        snprintf(text, size, "/memory/%s does not say its rule", memory->name);
+    else if (transition_of(memory->rule) == GS_TRANSITION_UNKNOWN)
+        snprintf(text, size, "the rule \"%s\" of /memory/%s is not known", memory->rule,
+                 memory->name);
+    else
+        return NULL;
+    return text;
+}
+
+static enum gs_status measure_gates(const struct part *p, const struct gs_retention_plan *plan) {
+    const struct gs_trace_memory *memory = &p->info->memories[p->memory];
+    if (!memory->has[GS_MEMORY_LOG_DECAY]) {
+        gs_fail(p->error, GS_MISSING, "the trace has no log-decays");
+        gs_error_expected(p->error, "a dataset /memory/%s/log_decay", memory->name);
+        gs_error_where(p->error, "%s", p->info->path);
+        gs_error_next(p->error, "name another memory with --memory, or record the gates");
+        return GS_MISSING;
+    }
+    char text[256];
+    const char *reason = no_key_reason(memory, text, sizeof text);
+    struct gs_retention_plan full = *plan;
+    full.transition = reason ? GS_TRANSITION_UNKNOWN : transition_of(memory->rule);
+    struct gs_rows decay = gs_rows_of_memory(p->trace, p->memory, GS_MEMORY_LOG_DECAY);
+    struct gs_rows strength = gs_rows_of_memory(p->trace, p->memory, GS_MEMORY_WRITE_STRENGTH);
+    struct gs_retention *retention = NULL;
+    enum gs_status status = gs_retention_measure(&decay, reason ? NULL : &strength, &full,
+                                                 p->progress, &retention, p->error);
+    if (status == GS_OK)
+        status =
+            gs_retention_results(retention, p->null, reason, p->bootstrap, p->results, p->error);
+    gs_retention_destroy(retention);
+    return status;
+}
+
+/* ---- shares of the memory read ---- */
+
+static enum gs_status sum_shares(const struct part *p, const struct gs_rows *rows, double *sums,
+                                 double *counts) {
+    enum { PIECE = 4096 };
+    float *values = gs_calloc(PIECE * rows->width, sizeof *values);
+    enum gs_status status =
+        values ? GS_OK : gs_fail_memory(p->error, PIECE * rows->width * sizeof *values, "shares");
+    for (size_t s = 0; s < rows->sequences; s++)
+        for (uint64_t from = 0; status == GS_OK && from < rows->length[s]; from += PIECE) {
+            uint64_t left = rows->length[s] - from;
+            size_t count = left < PIECE ? (size_t)left : PIECE;
+            status = gs_rows_read(rows, s, from, count, values, p->error);
+            for (size_t i = 0; status == GS_OK && i < count * rows->width; i++) {
+                sums[s * rows->width + i % rows->width] += (double)values[i];
+                counts[s * rows->width + i % rows->width] += 1;
+            }
+        }
+    gs_free(values);
+    return status;
+}
+
+static enum gs_status add_share(const struct part *p, const struct gs_rows *rows, size_t layer,
+                                const double *sums, const double *counts,
+                                const struct gs_interval *interval) {
+    double sum = 0, count = 0;
+    for (size_t s = 0; s < rows->sequences; s++) {
+        sum += sums[s * rows->width + layer];
+        count += counts[s * rows->width + layer];
+    }
+    char name[128];
+    snprintf(name, sizeof name, "retention.%sread_share.layer.%02zu", p->null ? "null." : "",
+             layer);
+    struct gs_value value = {.value = count > 0 ? sum / count : (double)NAN,
+                             .unit = "1",
+                             .n = (uint64_t)count,
+                             .has_interval = interval->known,
+                             .low = interval->low,
+                             .high = interval->high};
+    if (!(count > 0)) {
+        value.status = "undefined";
+        value.reason = "the trace holds no row";
+    }
+    return gs_results_add(p->results, name, &value, p->error);
+}
+
+/* The read that has the memory's name, else the first; SIZE_MAX: none. */
+static size_t find_read(const struct part *p) {
+    for (size_t i = 0; i < p->info->read_count; i++)
+        if (strcmp(p->info->reads[i].name, p->info->memories[p->memory].name) == 0) return i;
+    return p->info->read_count ? 0 : SIZE_MAX;
+}
+
+static enum gs_status measure_shares(const struct part *p) {
+    size_t read = find_read(p), numbers;
+    if (read == SIZE_MAX) return GS_OK;
+    struct gs_rows rows = gs_rows_of_share(p->trace, read);
+    if (!gs_multiply(rows.sequences, rows.width, &numbers)) numbers = SIZE_MAX;
+    double *sums = gs_calloc(numbers, sizeof *sums), *counts = gs_calloc(numbers, sizeof *counts);
+    struct gs_interval *intervals = gs_calloc(rows.width, sizeof *intervals);
+    enum gs_status status =
+        sums && counts && intervals
+            ? GS_OK
+            : gs_fail_memory(p->error, numbers > SIZE_MAX / 16 ? SIZE_MAX : numbers * 16,
+                             "shares of each sequence");
+    if (status == GS_OK) status = sum_shares(p, &rows, sums, counts);
+    if (status == GS_OK)
+        status = gs_bootstrap_ratio(p->bootstrap, rows.sequences, rows.width, sums, counts,
+                                    intervals, p->error);
+    for (size_t l = 0; status == GS_OK && l < rows.width; l++)
+        status = add_share(p, &rows, l, sums, counts, &intervals[l]);
+    gs_free(intervals);
+    gs_free(counts);
+    gs_free(sums);
+    return status;
+}
+
+/* ---- the untrained model ---- */
+
+static enum gs_status check_heads(const struct part *trained, const struct part *untrained) {
+    const struct gs_trace_memory *a = &trained->info->memories[trained->memory],
+                                 *b = &untrained->info->memories[untrained->memory];
+    if (a->heads == b->heads) return GS_OK;
+    gs_fail(trained->error, GS_SHAPE, "the untrained model's memory has other heads");
+    gs_error_expected(trained->error, "%zu heads, as in %s", a->heads, trained->info->path);
+    gs_error_found(trained->error, "%zu", b->heads);
+    gs_error_where(trained->error, "%s: /memory/%s", untrained->info->path, b->name);
+    gs_error_next(trained->error, "trace the same model at step 0");
+    return GS_SHAPE;
+}
+
+static bool same_lengths(const struct gs_trace_info *a, const struct gs_trace_info *b) {
+    return a->sequences == b->sequences &&
+           memcmp(a->rows_written, b->rows_written, a->sequences * sizeof *a->rows_written) == 0;
+}
+
+static enum gs_status note_other_text(const struct part *trained, const struct part *untrained) {
+    const struct gs_trace_info *a = trained->info, *b = untrained->info;
+    bool other_source =
+        a->source_sha256 && b->source_sha256 && strcmp(a->source_sha256, b->source_sha256) != 0;
+    if (!other_source && same_lengths(a, b)) return GS_OK;
+    return gs_results_note(trained->results,
+                           "the untrained model was not traced on the same rows of the same text: "
+                           "part of the difference may be the text's",
+                           trained->error);
+}
+
+static enum gs_status say_memory(const struct part *p) {
+    const struct gs_trace_memory *memory = &p->info->memories[p->memory];
+    enum gs_status status =
+        gs_results_setting(p->results, p->null ? "null_memory" : "memory", memory->name, p->error);
+    if (status != GS_OK || p->null) return status;
+    return gs_results_setting(p->results, "memory_rule", memory->rule[0] ? memory->rule : "unknown",
+                              p->error);
+}
+
+static enum gs_status measure_part(const struct part *p, const struct gs_retention_plan *plan) {
+    enum gs_status status = say_memory(p);
+    if (status == GS_OK) status = measure_gates(p, plan);
+    if (status == GS_OK) status = measure_shares(p);
+    return status;
+}
+
+enum gs_status gs_retention_of_trace(struct gs_trace *trace, const char *memory, struct gs_trace *null,
+                                  const struct gs_retention_plan *plan,
+                                  const struct gs_bootstrap *bootstrap,
+                                  const struct gs_progress *progress, struct gs_results *results,
+                                  struct gs_error *error) {
+    struct part trained = {.trace = trace,
+                           .info = gs_trace_info(trace),
+                           .bootstrap = bootstrap,
+                           .progress = progress,
+                           .results = results,
+                           .error = error};
+    enum gs_status status = gs_trace_find_memory(trace, memory, &trained.memory, error);
+    struct part untrained = trained;
+    if (status == GS_OK && null) {
+        untrained.trace = null;
+        untrained.info = gs_trace_info(null);
+        untrained.null = true;
+        status = gs_trace_find_memory(null, memory, &untrained.memory, error);
+        if (status == GS_OK) status = check_heads(&trained, &untrained);
+        if (status == GS_OK) status = note_other_text(&trained, &untrained);
+    }
+    if (status == GS_OK) status = measure_part(&trained, plan);
+    if (status == GS_OK && null) status = measure_part(&untrained, plan);
+    return status;
+}

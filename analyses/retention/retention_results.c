@@ -1,0 +1,172 @@
+#include "analyses/retention/retention.h"
+#include "analyses/stats/lags.h"
+#include "core/base/memory.h"
+#include "core/results/results.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { NAME = 128, TABLE_EVERY = 16, TABLE_PER_OCTAVE = 8 };
+
+struct report {
+    const struct gs_retention *retention;
+    const char *prefix; /* "" or "null." */
+    const char *no_key_reason;
+    const struct gs_bootstrap *bootstrap;
+    struct gs_results *results;
+    struct gs_error *error;
+};
+
+static void set_interval(struct gs_value *value, const struct gs_interval *interval) {
+    if (!interval->known) return;
+    if (isfinite(interval->low) && isfinite(interval->high)) {
+        value->has_interval = true;
+        value->low = interval->low;
+        value->high = interval->high;
+    } else if (!value->reason)
+        value->reason = "no interval: in part of the resamples it is not reached in the window";
+}
+
+static enum gs_status add_lag(struct report *r, size_t head, const char *what,
+                              struct gs_lag_value lag, const struct gs_interval *interval,
+                              const char *undefined_reason, const char *none_reason) {
+    char name[NAME];
+    snprintf(name, sizeof name, "retention.%shead.%02zu.%s", r->prefix, head, what);
+    struct gs_value value = {
+        .value = lag.value, .unit = "token", .n = lag.windows, .status = gs_reach_name(lag.reach)};
+    switch (lag.reach) {
+    case GS_REACH_OK:
+        break;
+    case GS_REACH_CENSORED:
+        value.has_bound = true;
+        value.bound = lag.bound;
+        value.reason = "not reached at any lag measured: it is above the bound";
+        break;
+    case GS_REACH_NONE:
+        value.reason = none_reason;
+        break;
+    case GS_REACH_UNDEFINED:
+        value.reason = undefined_reason;
+        break;
+    }
+    if (lag.reach == GS_REACH_OK) set_interval(&value, interval);
+    return gs_results_add(r->results, name, &value, r->error);
+}
+
+static enum gs_status add_head(struct report *r, size_t head) {
+    static const char *const short_reason = "no sequence has two rows",
+                             *const unit_decay = "alpha is 1 in every row: nothing is forgotten",
+                             *const unit_key =
+                                 "alpha is 1 and beta 0 in every row: nothing is rewritten";
+    const struct gs_retention *x = r->retention;
+    const char *key_reason = x->has_key ? short_reason : r->no_key_reason;
+    struct gs_retention_intervals i;
+    enum gs_status status = gs_retention_bootstrap(x, head, r->bootstrap, &i, r->error);
+    if (status == GS_OK)
+        status = add_lag(r, head, "efold", gs_retention_efold(x, head), &i.efold, short_reason,
+                         unit_decay);
+    if (status == GS_OK)
+        status = add_lag(r, head, "half_life", gs_retention_half_life(x, head), &i.half_life,
+                         short_reason, unit_decay);
+    if (status == GS_OK)
+        status = add_lag(r, head, "geometric_efold", gs_retention_geometric_efold(x, head),
+                         &i.geometric_efold, short_reason, unit_decay);
+    if (status == GS_OK)
+        status = add_lag(r, head, "arithmetic_efold", gs_retention_arithmetic_efold(x, head),
+                         &i.arithmetic_efold, short_reason, unit_decay);
+    if (status == GS_OK)
+        status = add_lag(r, head, "key_retention_efold", gs_retention_key_efold(x, head),
+                         &i.key_efold, key_reason, unit_key);
+    return status;
+}
+
+static enum gs_status add_split(struct report *r) {
+    struct gs_split split = gs_retention_split(r->retention);
+    const struct {
+        const char *name;
+        size_t heads;
+    } counts[] = {{"fast", split.fast},
+                  {"between", split.between},
+                  {"slow", split.slow},
+                  {"unknown", split.unknown}};
+    enum gs_status status = GS_OK;
+    for (size_t i = 0; status == GS_OK && i < 4; i++) {
+        char name[NAME];
+        snprintf(name, sizeof name, "split.%s%s", r->prefix, counts[i].name);
+        status = gs_results_number(r->results, name, (double)counts[i].heads, "head",
+                                   r->retention->heads, r->error);
+    }
+    return status;
+}
+
+static enum gs_status add_table_row(struct report *r, struct gs_table *table, size_t head,
+                                    size_t lag) {
+    const struct gs_retention *x = r->retention;
+    size_t place = head * x->max_lag + lag - 1;
+    struct gs_cell cells[4] = {gs_cell_integer((int64_t)head), gs_cell_integer((int64_t)lag),
+                               gs_cell_number(x->retention[place]),
+                               gs_cell_number(x->key ? x->key[place] : (double)NAN)};
+    return gs_table_row(table, cells, r->error);
+}
+
+static enum gs_status add_table(struct report *r, const char *name) {
+    static const char *const columns[] = {"head", "lag", "retention", "key_retention"};
+    const struct gs_retention *x = r->retention;
+    size_t count = gs_lags_dense(x->max_lag, TABLE_EVERY, TABLE_PER_OCTAVE, NULL);
+    size_t *lags = gs_calloc(count, sizeof *lags);
+    if (!lags) return gs_fail_memory(r->error, count * sizeof *lags, "lags");
+    gs_lags_dense(x->max_lag, TABLE_EVERY, TABLE_PER_OCTAVE, lags);
+    struct gs_table *table;
+    enum gs_status status = gs_results_table(r->results, name, columns, 4, &table, r->error);
+    for (size_t h = 0; status == GS_OK && h < x->heads; h++)
+        for (size_t l = 0; status == GS_OK && l < count; l++)
+            status = add_table_row(r, table, h, lags[l]);
+    gs_free(lags);
+    return status;
+}
+
+static enum gs_status add_counts(struct report *r) {
+    const struct gs_retention *x = r->retention;
+    const struct {
+        const char *name;
+        double value;
+        const char *unit;
+    } counts[] = {{"rows", (double)x->rows, "row"},
+                  {"sequences", (double)x->sequences, "sequence"},
+                  {"heads", (double)x->heads, "head"},
+                  {"max_lag", (double)x->max_lag, "token"}};
+    enum gs_status status = GS_OK;
+    for (size_t i = 0; status == GS_OK && i < 4; i++) {
+        char name[NAME];
+        snprintf(name, sizeof name, "retention.%s%s", r->prefix, counts[i].name);
+        status =
+            gs_results_number(r->results, name, counts[i].value, counts[i].unit, x->rows, r->error);
+    }
+    return status;
+}
+
+static enum gs_status add_notes(struct report *r) {
+    enum gs_status status = gs_results_note(
+        r->results,
+        "efold is the smallest lag at which the mean retention is at or below 1/e (the paper's "
+        "half-life); half_life is the same at 1/2. Means are over all rows that have a row so far "
+        "behind them in their sequence; n of an efold is how many those are at its lag",
+        r->error);
+    if (status != GS_OK) return status;
+    return gs_results_note(r->results,
+                           "split counts heads by the paper's rule alone (efold at most 3: fast; "
+                           "at least 5: slow). It is a threshold, not a test for two pools",
+                           r->error);
+}
+
+enum gs_status gs_retention_results(const struct gs_retention *retention, bool null,
+                                    const char *no_key_reason, const struct gs_bootstrap *bootstrap,
+                                    struct gs_results *results, struct gs_error *error) {
+    struct report r = {retention, null ? "null." : "", no_key_reason, bootstrap, results, error};
+    enum gs_status status = add_counts(&r);
+    for (size_t h = 0; status == GS_OK && h < retention->heads; h++) status = add_head(&r, h);
+    if (status == GS_OK) status = add_split(&r);
+    if (status == GS_OK && !null) status = add_notes(&r);
+    if (status == GS_OK) status = add_table(&r, null ? "retention_null" : "retention");
+    return status;
+}
