@@ -104,6 +104,15 @@ static enum gs_status reset_state(struct run *run, size_t batch, struct gs_error
     return gs_state_create(run->model, batch, &run->state, error);
 }
 
+static void count_nll(struct run *run, size_t batch) {
+    size_t length = run->recorded.windows.length;
+    for (size_t b = 0; b < batch; b++)
+        for (size_t t = gs_model_first(run->model); t < length; t++) {
+            run->recorded.nll_sum += (double)run->nll[b * length + t];
+            run->recorded.nll_count++;
+        }
+}
+
 static enum gs_status run_batch(struct run *run, size_t first, size_t batch,
                                 struct gs_error *error) {
     size_t length = run->recorded.windows.length;
@@ -122,7 +131,9 @@ static enum gs_status run_batch(struct run *run, size_t first, size_t batch,
             status =
                 gs_trace_append_nll(run->writer, first + b, length, run->nll + b * length, error);
     }
-    return status == GS_OK ? gs_trace_writer_flush_if_due(run->writer, error) : status;
+    if (status != GS_OK) return status;
+    count_nll(run, batch);
+    return gs_trace_writer_flush_if_due(run->writer, error);
 }
 
 static enum gs_status run_all(struct run *run, const struct gs_progress *progress,

@@ -28,7 +28,9 @@ struct gs_recording {
 /* What a run used. */
 struct gs_recorded {
     struct gs_windows windows;
-    size_t bytes; /* of the file, as planned */
+    size_t bytes;       /* of the file, as planned, without deflate */
+    double nll_sum;     /* nats, over all predicted tokens */
+    uint64_t nll_count; /* how many those are */
 };
 
 /* Run and record. Every token is checked against the model's vocabulary before the file is made.
