@@ -1,0 +1,136 @@
+/* Names of a run's files, and which files of an earlier run are in the way. */
+#include "tests/support/support.h"
+
+#include "core/base/file.h"
+#include "core/base/memory.h"
+#include "core/training/run_files.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *put(const char *folder, const char *name) {
+    char relative[256];
+    struct gs_error error = {0};
+    gs_assert_ok(gs_folder_create(gs_scratch_path("%s", folder), &error), &error);
+    snprintf(relative, sizeof relative, "%s/%s", folder, name);
+    return gs_scratch_file(relative, "x", 1);
+}
+
+static void test_names(void **state) {
+    (void)state;
+    const struct gs_run_files files = {"a/ck", "a/log", "run_1"};
+    const struct {
+        char *path;
+        const char *expected;
+    } cases[] = {
+        {gs_run_file_path(&files, GS_RUN_MODEL, 0), "a/ck/run_1_0.safetensors"},
+        {gs_run_file_path(&files, GS_RUN_MODEL, 10000), "a/ck/run_1_10000.safetensors"},
+        {gs_run_file_path(&files, GS_RUN_MODEL, GS_RUN_FINAL), "a/ck/run_1_final.safetensors"},
+        {gs_run_file_path(&files, GS_RUN_RESUME, 7), "a/ck/run_1_7.resume.safetensors"},
+        {gs_run_log_path(&files), "a/log/run_1_train_log.csv"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_string_equal(cases[i].path, cases[i].expected);
+        gs_free(cases[i].path);
+    }
+}
+
+/* Every file of the run is in the way of a new one; those of other runs never are. */
+static void test_clear(void **state) {
+    (void)state;
+    static const char *const mine[] = {
+        "run_0.safetensors",     "run_20.safetensors",           "run_20.resume.safetensors",
+        "run_final.safetensors", "run_final.resume.safetensors", "run_train_log.csv"};
+    static const char *const others[] = {"run_2_20.safetensors",
+                                         "run_.safetensors",
+                                         "run_20.safetensors.bak",
+                                         "run_20x.safetensors",
+                                         "run_finale.safetensors",
+                                         "runs_20.safetensors",
+                                         "run_-1.safetensors",
+                                         "xrun_20.safetensors",
+                                         "run_2_train_log.csv",
+                                         "run_20.json",
+                                         "run_99999999999999999999.safetensors"};
+    const char *folder = gs_scratch_path("clear");
+    const struct gs_run_files files = {folder, folder, "run"};
+    struct gs_error error = {0};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) put("clear", others[i]);
+    gs_assert_ok(gs_run_files_clear(&files, 0, false, false, &error), &error);
+    for (size_t i = 0; i < sizeof mine / sizeof mine[0]; i++) {
+        const char *path = put("clear", mine[i]);
+        gs_assert_error(gs_run_files_clear(&files, 0, false, true, &error), GS_EXISTS, &error,
+                        mine[i], "--resume", "--force");
+        assert_true(gs_path_exists(path));
+        gs_assert_ok(gs_run_files_clear(&files, 0, true, false, &error), &error);
+        assert_true(gs_path_exists(path));
+        gs_assert_ok(gs_run_files_clear(&files, 0, true, true, &error), &error);
+        assert_false(gs_path_exists(path));
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_true(gs_path_exists(gs_scratch_path("clear/%s", others[i])));
+}
+
+/* Going on from step 20, only what is later is in the way, and the log is not. */
+static void test_clear_later(void **state) {
+    (void)state;
+    const char *folder = gs_scratch_path("later");
+    const struct gs_run_files files = {folder, folder, "run"};
+    struct gs_error error = {0};
+    put("later", "run_0.safetensors");
+    put("later", "run_20.safetensors");
+    put("later", "run_20.resume.safetensors");
+    put("later", "run_train_log.csv");
+    gs_assert_ok(gs_run_files_clear(&files, 21, false, true, &error), &error);
+    const char *later = put("later", "run_21.safetensors");
+    gs_assert_error(gs_run_files_clear(&files, 21, false, true, &error), GS_EXISTS, &error,
+                    "run_21");
+    gs_assert_ok(gs_run_files_clear(&files, 21, true, true, &error), &error);
+    assert_false(gs_path_exists(later));
+    assert_true(gs_path_exists(gs_scratch_path("later/run_20.safetensors")));
+    /* a final one that does not say its step counts as later */
+    put("later", "run_final.safetensors");
+    gs_assert_error(gs_run_files_clear(&files, 21, false, true, &error), GS_EXISTS, &error,
+                    "run_final");
+}
+
+static void test_no_folder(void **state) {
+    (void)state;
+    const char *folder = gs_scratch_path("none/at/all");
+    const struct gs_run_files files = {folder, folder, "run"};
+    struct gs_error error = {0};
+    gs_assert_ok(gs_run_files_clear(&files, 0, false, true, &error), &error);
+    char *path = NULL;
+    gs_assert_error(gs_run_files_latest(&files, &path, &error), GS_MISSING, &error, folder,
+                    "without --resume");
+    assert_null(path);
+    gs_assert_ok(gs_run_files_prepare(&files, &error), &error);
+    assert_true(gs_path_is_folder(folder));
+    const char *file = gs_scratch_file("file", "x", 1);
+    const struct gs_run_files blocked = {file, folder, "run"};
+    assert_true(gs_run_files_prepare(&blocked, &error) != GS_OK);
+}
+
+static void test_latest(void **state) {
+    (void)state;
+    const char *folder = gs_scratch_path("latest");
+    const struct gs_run_files files = {folder, folder, "run"};
+    struct gs_error error = {0};
+    put("latest", "run_9.resume.safetensors");
+    put("latest", "run_100.resume.safetensors");
+    put("latest", "run_200.safetensors"); /* a model alone cannot be gone on from */
+    put("latest", "other_300.resume.safetensors");
+    char *path = NULL;
+    gs_assert_ok(gs_run_files_latest(&files, &path, &error), &error);
+    assert_string_equal(path, gs_scratch_path("latest/run_100.resume.safetensors"));
+    gs_free(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_clear),
+        cmocka_unit_test(test_clear_later), cmocka_unit_test(test_no_folder),
+        cmocka_unit_test(test_latest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
