@@ -4,9 +4,63 @@
 #include "probes/inspect/describe.h"
 #include "probes/programs/version.h"
 
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { CELL_TEXT = 64 };
+
+/* A cell as text: its own, or a number in `buffer`. */
+static const char *cell_text(struct gs_cell cell, char buffer[CELL_TEXT]) {
+    switch (cell.type) {
+    case GS_CELL_NULL:
+        return "-";
+    case GS_CELL_TEXT:
+        return cell.text;
+    case GS_CELL_INTEGER:
+        snprintf(buffer, CELL_TEXT, "%" PRId64, cell.integer);
+        break;
+    case GS_CELL_NUMBER:
+        snprintf(buffer, CELL_TEXT, "%.6g", cell.number);
+        break;
+    }
+    return buffer;
+}
+
+static int column_width(const struct gs_table *table, size_t column) {
+    char buffer[CELL_TEXT];
+    size_t width = strlen(gs_table_column(table, column));
+    for (size_t row = 0; row < gs_table_rows(table); row++) {
+        size_t length = strlen(cell_text(gs_table_cell(table, row, column), buffer));
+        if (length > width) width = length;
+    }
+    return width < 96 ? (int)width : 96;
+}
+
+/* Names and values, each value in full. */
+static void print_facts(const struct gs_table *facts) {
+    char buffer[CELL_TEXT];
+    int width = column_width(facts, 0);
+    for (size_t row = 0; row < gs_table_rows(facts); row++)
+        printf("%-*s  %s\n", width, gs_table_cell(facts, row, 0).text,
+               cell_text(gs_table_cell(facts, row, 1), buffer));
+}
+
+static void print_table(const struct gs_table *table) {
+    char buffer[CELL_TEXT];
+    size_t columns = gs_table_columns(table);
+    printf("\n%s\n", gs_table_name(table));
+    for (size_t column = 0; column < columns; column++)
+        printf("  %-*s", column + 1 < columns ? column_width(table, column) : 0,
+               gs_table_column(table, column));
+    for (size_t row = 0; row < gs_table_rows(table); row++) {
+        printf("\n");
+        for (size_t column = 0; column < columns; column++)
+            printf("  %-*s", column + 1 < columns ? column_width(table, column) : 0,
+                   cell_text(gs_table_cell(table, row, column), buffer));
+    }
+    printf("\n");
+}
 
 /* Everything is shown, however many tensors there are. */
 static enum gs_status show(const struct gs_call *call, struct gs_results *results,
@@ -16,7 +70,9 @@ static enum gs_status show(const struct gs_call *call, struct gs_results *result
     enum gs_status status = gs_call_finish(&silent, results, error);
     bool shown = call->json && strcmp(call->json, "-") == 0;
     if (status != GS_OK || call->quiet || shown) return status;
-    return gs_results_print(results, stdout, SIZE_MAX, error);
+    for (size_t i = 0; i < gs_results_table_count(results); i++)
+        (i == 0 ? print_facts : print_table)(gs_results_table_at(results, i));
+    return GS_OK;
 }
 
 static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
