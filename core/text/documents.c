@@ -11,7 +11,7 @@ struct gs_documents {
     enum gs_docs docs;
     struct gs_mapped_file file;
     size_t at;            /* the next byte to look at */
-    uint64_t line;        /* of JSON Lines, counted from 1 */
+    uint64_t line;        /* read so far */
     uint64_t skipped;     /* empty documents */
     bool file_given;      /* GS_DOCS_FILE: its one document has been handed out */
     char *joined;         /* a document whose line ends had to be changed */
@@ -221,6 +221,10 @@ enum gs_status gs_documents_next(struct gs_documents *documents, const char **by
 
 uint64_t gs_documents_skipped(const struct gs_documents *documents) {
     return documents->skipped;
+}
+
+uint64_t gs_documents_line(const struct gs_documents *documents) {
+    return documents->line;
 }
 
 uint64_t gs_documents_read(const struct gs_documents *documents) {

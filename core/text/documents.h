@@ -38,6 +38,8 @@ void gs_documents_close(struct gs_documents *documents); /* NULL is fine */
  * Wrong JSON: GS_FORMAT with file and line. */
 enum gs_status gs_documents_next(struct gs_documents *documents, const char **bytes, size_t *size,
                                  bool *found, struct gs_error *error);
+/* Line of the file (from 1) in which the last document handed out ends; not for GS_DOCS_FILE. */
+uint64_t gs_documents_line(const struct gs_documents *documents);
 /* Empty documents passed over so far. */
 uint64_t gs_documents_skipped(const struct gs_documents *documents);
 /* Bytes of the file read so far, and in all: for progress. */

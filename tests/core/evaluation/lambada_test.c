@@ -1,0 +1,293 @@
+/* LAMBADA against predicting every text alone, and where the last word begins. */
+#include "core/base/memory.h"
+#include "core/base/random.h"
+#include "core/evaluation/lambada.h"
+#include "tests/core/evaluation/evaluation_support.h"
+#include "tests/core/text/text_support.h"
+#include "tests/support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct gs_tokenizer *load_tokenizer(void) {
+    struct gs_error error;
+    struct gs_tokenizer *tokenizer;
+    gs_assert_ok(gs_tokenizer_load(gs_test_tokenizer(), &tokenizer, &error), &error);
+    return tokenizer;
+}
+
+/* Texts of very unequal lengths. */
+static const char *make_file(size_t count) {
+    const char *path = gs_scratch_path("lambada.jsonl");
+    FILE *stream = fopen(path, "wb");
+    struct gs_random random;
+    gs_random_seed(&random, 8, "test/lambada");
+    for (size_t i = 0; i < count; i++) {
+        size_t size;
+        char *prose = gs_test_prose(10 + gs_random_below(&random, 300), i, &size);
+        for (size_t j = 0; j < size; j++)
+            if (prose[j] == '\n') prose[j] = ' ';
+        prose[size - 1] = '\0';
+        fprintf(stream, "{\"text\": \"so %s\"}\n", prose);
+        gs_free(prose);
+    }
+    assert_int_equal(fclose(stream), 0);
+    return path;
+}
+
+static void read_examples(const char *path, struct gs_lambada_examples *examples) {
+    struct gs_error error;
+    struct gs_tokenizer *tokenizer = load_tokenizer();
+    gs_assert_ok(gs_lambada_examples_read(path, tokenizer, examples, &error), &error);
+    gs_tokenizer_destroy(tokenizer);
+}
+
+static struct gs_lambada *evaluate(struct gs_model *model,
+                                   const struct gs_lambada_examples *examples, size_t batch) {
+    struct gs_error error;
+    struct gs_lambada *lambada;
+    struct gs_lambada_options options = {.batch = batch};
+    gs_assert_ok(gs_evaluate_lambada(model, examples, &options, NULL, &lambada, &error), &error);
+    return lambada;
+}
+
+/* ---- where the last word begins ---- */
+
+static void assert_border(const char *text, const char *word, size_t early) {
+    struct gs_error error;
+    struct gs_tokenizer *tokenizer = load_tokenizer();
+    char line[256];
+    int length = snprintf(line, sizeof line, "{\"text\": \"%s\"}\n", text);
+    struct gs_lambada_examples examples;
+    read_examples(gs_scratch_file("one.jsonl", line, (size_t)length), &examples);
+    assert_int_equal(examples.count, 1);
+    assert_int_equal(examples.early, early);
+    const struct gs_lambada_example *example = &examples.examples[0];
+    assert_int_equal(examples.words, example->count - example->border);
+    assert_int_equal(examples.longest, example->count);
+    char *bytes;
+    size_t size;
+    gs_assert_ok(
+        gs_tokenizer_decode(tokenizer, example->ids, example->count, &bytes, &size, &error),
+        &error);
+    assert_string_equal(bytes, text);
+    gs_free(bytes);
+    /* Decoding takes the space before the first piece away. */
+    gs_assert_ok(gs_tokenizer_decode(tokenizer, example->ids + example->border,
+                                     example->count - example->border, &bytes, &size, &error),
+                 &error);
+    assert_string_equal(bytes, word);
+    gs_free(bytes);
+    gs_lambada_examples_clear(&examples);
+    gs_tokenizer_destroy(tokenizer);
+}
+
+static void test_borders(void **state) {
+    (void)state;
+    assert_border("the state of a model", "model", 0);
+    assert_border("the state of xylophones", "xylophones", 0);
+    assert_border("\xC3\xA9 caf\xC3\xA9", "caf\xC3\xA9", 0);
+    assert_border(" word", " word", 0); /* an empty prefix: all is the last word */
+    assert_border("state of", "of", 0);
+}
+
+static void test_llama2_borders(void **state) {
+    (void)state;
+    const char *path = gs_shared_path("data/lambada_test.jsonl");
+    const char *model = gs_shared_path("data/llama2-tokenizer.model");
+    if (!path || !model) skip();
+    struct gs_error error;
+    struct gs_tokenizer *tokenizer;
+    struct gs_lambada_examples examples;
+    gs_assert_ok(gs_tokenizer_load(model, &tokenizer, &error), &error);
+    gs_assert_ok(gs_lambada_examples_read(path, tokenizer, &examples, &error), &error);
+    assert_int_equal(examples.count, 5153);
+    assert_int_equal(examples.skipped, 0);
+    print_message("%zu subwords, longest text %zu tokens, %zu early borders\n", examples.words,
+                  examples.longest, examples.early);
+    /* "… I don't care about signs" */
+    const struct gs_lambada_example *first = &examples.examples[0];
+    assert_string_equal(gs_tokenizer_piece(tokenizer, first->ids[first->border]),
+                        "\xE2\x96\x81signs");
+    assert_int_equal(first->count - first->border, 1);
+    /* Every last word begins with the space before it. */
+    for (size_t i = 0; i < examples.count; i++) {
+        const struct gs_lambada_example *example = &examples.examples[i];
+        const char *piece = gs_tokenizer_piece(tokenizer, example->ids[example->border]);
+        assert_memory_equal(piece, "\xE2\x96\x81", 3);
+    }
+    gs_lambada_examples_clear(&examples);
+    /* LLaMA-2 joins two spaces into a piece, so the prefix "a " is not how the text begins. */
+    static const char joined[] = "{\"text\": \"a  b\"}\n{\"text\": \"a b\"}\n";
+    path = gs_scratch_file("joined.jsonl", joined, sizeof joined - 1);
+    gs_assert_ok(gs_lambada_examples_read(path, tokenizer, &examples, &error), &error);
+    assert_int_equal(examples.early, 1);
+    first = &examples.examples[0];
+    assert_int_equal(first->border, 1);
+    assert_string_equal(gs_tokenizer_piece(tokenizer, first->ids[1]), "\xE2\x96\x81\xE2\x96\x81");
+    assert_int_equal(examples.examples[1].border, 1);
+    gs_lambada_examples_clear(&examples);
+    gs_tokenizer_destroy(tokenizer);
+}
+
+static void assert_refused(const char *text, const char *word, const char *other) {
+    struct gs_error error;
+    struct gs_lambada_examples examples;
+    struct gs_tokenizer *tokenizer = load_tokenizer();
+    const char *path = gs_scratch_file("wrong.jsonl", text, strlen(text));
+    gs_assert_error(gs_lambada_examples_read(path, tokenizer, &examples, &error), GS_FORMAT, &error,
+                    "wrong.jsonl", word, other);
+    gs_lambada_examples_clear(&examples);
+    gs_tokenizer_destroy(tokenizer);
+}
+
+static void test_wrong_files(void **state) {
+    (void)state;
+    assert_refused("{\"text\": \"a b\"}\n\n{\"text\": \"a b \"}\n", "line 3", "ends in a space");
+    assert_refused("{\"text\": \"word\"}\n", "line 1", "without a space");
+    assert_refused("{\"text\": \"\"}\n", "no LAMBADA example", "");
+    assert_refused("", "no LAMBADA example", "");
+    assert_refused("{\"passage\": \"a b\"}\n", "line 1", "no \"text\"");
+}
+
+/* ---- the numbers ---- */
+
+static void test_against_one_by_one(void **state) {
+    (void)state;
+    enum { COUNT = 23 };
+    struct gs_lambada_examples examples;
+    read_examples(make_file(COUNT), &examples);
+    assert_int_equal(examples.count, COUNT);
+    struct gs_model *model = gs_test_model("gpn_m", GS_TEST_PIECES, 12);
+    size_t first = gs_model_first(model), vocab = gs_model_vocab(model);
+    struct gs_lambada *lambada = evaluate(model, &examples, 5);
+    size_t correct = 0, words = 0;
+    double sum = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        const struct gs_lambada_example *example = &examples.examples[i];
+        double *log_probability =
+            gs_test_log_probabilities(model, example->ids, example->count, false);
+        double nll = 0;
+        for (size_t t = example->border; t < example->count; t++)
+            nll -= log_probability[(t - first) * vocab + example->ids[t]];
+        const double *row = log_probability + (example->border - first) * vocab;
+        size_t better = 0;
+        for (size_t id = 0; id < vocab; id++)
+            better += row[id] > row[example->ids[example->border]];
+        assert_int_equal(lambada->hit[i], better == 0);
+        gs_assert_near("nll", lambada->nll[i], nll, 0, 5e-6);
+        correct += better == 0;
+        words += example->count - example->border;
+        sum += nll;
+        gs_free(log_probability);
+    }
+    assert_int_equal(lambada->correct, correct);
+    assert_int_equal(lambada->words, words);
+    gs_assert_near("accuracy", lambada->accuracy, (double)correct / COUNT, 1e-15, 0);
+    gs_assert_near("perplexity", lambada->perplexity, exp(sum / (double)words), 0, 1e-5);
+    gs_lambada_destroy(lambada);
+    gs_model_destroy(model);
+    gs_lambada_examples_clear(&examples);
+}
+
+/* A model that always says the same: its output is the first subword of some examples only. */
+static void test_hits_are_counted(void **state) {
+    (void)state;
+    enum { COUNT = 40 };
+    struct gs_lambada_examples examples;
+    read_examples(make_file(COUNT), &examples);
+    struct gs_model *model = gs_test_model("gpn", GS_TEST_PIECES, 13);
+    /* Logits are z · embedding: make one token's row point along a z that never changes. */
+    struct gs_parameters *parameters = gs_model_parameters(model);
+    size_t width = gs_model_embedding_width(model);
+    uint32_t favourite = examples.examples[0].ids[examples.examples[0].border];
+    struct gs_tensor *embedding = gs_parameters_find(parameters, "embedding");
+    struct gs_lambada *lambada = NULL;
+    size_t expected = 0;
+    for (size_t i = 0; i < COUNT; i++)
+        expected += examples.examples[i].ids[examples.examples[i].border] == favourite;
+    for (size_t j = 0; j < embedding->count; j++) embedding->values[j] = 0;
+    struct gs_tensor *project = gs_parameters_find(parameters, "decode_proj_k");
+    for (size_t j = 0; j < project->count; j++) project->values[j] = 0;
+    /* All logits are 0: the tie goes to id 0, which is no one's first subword. */
+    lambada = evaluate(model, &examples, 7);
+    assert_int_equal(lambada->correct, 0);
+    gs_assert_near("uniform", lambada->loss, log(GS_TEST_PIECES), 0, 1e-6);
+    gs_lambada_destroy(lambada);
+    gs_model_destroy(model);
+    /* With a decoder bias along which one embedding points, that token is always said. */
+    char text[256];
+    snprintf(text, sizeof text,
+             "{\"vocab_size\": %d, \"d_state\": 8, \"d_emb\": 4, \"d_ffn\": 8, "
+             "\"use_decoder_bias\": true}",
+             GS_TEST_PIECES);
+    struct gs_error error;
+    struct gs_json *config;
+    gs_assert_ok(gs_json_parse(text, strlen(text), "test", &config, &error), &error);
+    gs_assert_ok(gs_model_create("gpn", config, &model, &error), &error);
+    gs_json_destroy(config);
+    parameters = gs_model_parameters(model);
+    width = gs_model_embedding_width(model);
+    gs_parameters_find(parameters, "decode_bias")->values[1] = 2;
+    gs_parameters_find(parameters, "embedding")->values[favourite * width + 1] = 3;
+    lambada = evaluate(model, &examples, 7);
+    assert_in_range(expected, 1, COUNT - 1);
+    assert_int_equal(lambada->correct, expected);
+    gs_lambada_destroy(lambada);
+    gs_model_destroy(model);
+    gs_lambada_examples_clear(&examples);
+}
+
+static void test_bits_do_not_depend_on_the_batch(void **state) {
+    (void)state;
+    enum { COUNT = 23 };
+    struct gs_lambada_examples examples;
+    read_examples(make_file(COUNT), &examples);
+    struct gs_model *model = gs_test_model("gpn_m", GS_TEST_PIECES, 14);
+    struct gs_lambada *alone = evaluate(model, &examples, 1);
+    for (size_t batch = 2; batch <= 30; batch += 7) {
+        struct gs_lambada *lambada = evaluate(model, &examples, batch);
+        assert_memory_equal(lambada->nll, alone->nll, COUNT * sizeof *alone->nll);
+        assert_memory_equal(lambada->hit, alone->hit, COUNT * sizeof *alone->hit);
+        assert_memory_equal(&lambada->loss, &alone->loss, sizeof alone->loss);
+        gs_lambada_destroy(lambada);
+    }
+    gs_lambada_destroy(alone);
+    gs_model_destroy(model);
+    gs_lambada_examples_clear(&examples);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    struct gs_error error;
+    struct gs_lambada_examples examples;
+    struct gs_lambada *lambada;
+    struct gs_lambada_options options = {0};
+    read_examples(make_file(3), &examples);
+    struct gs_model *model = gs_test_model("gpn", 20, 1);
+    gs_assert_error(gs_evaluate_lambada(model, &examples, &options, NULL, &lambada, &error),
+                    GS_RANGE, &error, "below 20", "example 1");
+    assert_null(lambada);
+    gs_model_destroy(model);
+    model = gs_test_model("gpn", GS_TEST_PIECES, 1);
+    gs_parameters_find(gs_model_parameters(model), "decode_norm_w")->values[0] = NAN;
+    gs_assert_error(gs_evaluate_lambada(model, &examples, &options, NULL, &lambada, &error),
+                    GS_NUMERIC, &error, "example");
+    gs_model_destroy(model);
+    gs_lambada_examples_clear(&examples);
+    gs_lambada_destroy(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_borders),
+        cmocka_unit_test(test_llama2_borders),
+        cmocka_unit_test(test_wrong_files),
+        cmocka_unit_test(test_against_one_by_one),
+        cmocka_unit_test(test_hits_are_counted),
+        cmocka_unit_test(test_bits_do_not_depend_on_the_batch),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
