@@ -1,5 +1,5 @@
 /* JSON as text. Ours and not jansson's, for two reasons: numbers take the fewest digits that read
- * back as the same bits, and a row of scalars stays on one line. */
+ * back as the same bits, and a row of scalars or a small object stays on one line. */
 #include "core/base/json.h"
 
 #include "core/base/memory.h"
@@ -132,17 +132,34 @@ static void put_array(struct text *out, const struct gs_json *array, size_t dept
     put(out, "]");
 }
 
+enum { ONE_LINE_MEMBERS = 8 };
+
+/* Small objects deep inside, such as one measured value, stand on one line. */
+static bool is_small(const struct gs_json *object, size_t depth) {
+    size_t count = gs_json_size(object);
+    if (depth < 2 || count > ONE_LINE_MEMBERS) return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct gs_json *member = gs_json_value_at(object, i);
+        enum gs_json_type type = gs_json_type(member);
+        bool short_array = type == GS_JSON_ARRAY && gs_json_size(member) <= ONE_LINE_MEMBERS &&
+                           all_scalars(member);
+        if (type == GS_JSON_OBJECT || (type == GS_JSON_ARRAY && !short_array)) return false;
+    }
+    return true;
+}
+
 static void put_object(struct text *out, const struct gs_json *object, size_t depth) {
     size_t count = gs_json_size(object);
+    bool one_line = out->indent == 0 || is_small(object, depth);
     put(out, "{");
     for (size_t i = 0; i < count; i++) {
-        put_line(out, depth + 1);
+        if (!one_line) put_line(out, depth + 1);
         put_string(out, gs_json_key_at(object, i));
         put(out, ": ");
         put_value(out, gs_json_value_at(object, i), depth + 1);
-        if (i + 1 < count) put(out, out->indent == 0 ? ", " : ",");
+        if (i + 1 < count) put(out, one_line ? ", " : ",");
     }
-    if (count) put_line(out, depth);
+    if (count && !one_line) put_line(out, depth);
     put(out, "}");
 }
 

@@ -263,12 +263,18 @@ static enum gs_status run(struct gs_parser *parser, struct gs_error *error) {
     return status;
 }
 
+/* Why an earlier write failed, whose errno is long gone: one more line end fails for the same
+ * reason, and does no harm where the reason has gone. */
+static int reason_of_failure(void) {
+    errno = 0;
+    return write(STDOUT_FILENO, "\n", 1) < 0 && errno ? errno : EIO;
+}
+
 /* Nobody may think that output is whole which is not. */
 static enum gs_status check_stdout(struct gs_error *error) {
     bool failed = ferror(stdout) != 0;
-    errno = 0;
-    if (fflush(stdout) == 0 && !failed) return GS_OK;
-    return gs_fail_errno(error, errno ? errno : EIO, "cannot write", "standard output");
+    int reason = fflush(stdout) != 0 ? errno : failed ? reason_of_failure() : 0;
+    return reason ? gs_fail_errno(error, reason, "cannot write", "standard output") : GS_OK;
 }
 
 static enum gs_status parse_and_run(struct gs_parser *parser, int argc, char **argv,

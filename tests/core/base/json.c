@@ -211,6 +211,12 @@ static void test_text(void **state) {
     assert_string_equal(text, "{\n  \"rows\": [\n    [1, 2],\n    [3, 4]\n  ],\n  \"e\": []\n}");
     gs_free(text);
     gs_json_destroy(json);
+    json = parse("{\"a\": {\"b\": {\"x\": 1, \"y\": [2, 3]}, \"c\": {\"z\": [[]]}}}");
+    text = gs_json_text(json, 1);
+    assert_string_equal(text, "{\n \"a\": {\n  \"b\": {\"x\": 1, \"y\": [2, 3]},\n  \"c\": {\n   "
+                              "\"z\": [\n    []\n   ]\n  }\n }\n}");
+    gs_free(text);
+    gs_json_destroy(json);
 }
 
 /* Whatever is written reads back the same. */
