@@ -1,12 +1,14 @@
 /* The loss on a token stream against decoding every state alone and summing in double. */
 #include "core/base/memory.h"
 #include "core/base/random.h"
+#include "core/checkpoint/checkpoint.h"
 #include "core/evaluation/loss.h"
 #include "core/text/shards.h"
 #include "tests/core/evaluation/evaluation_support.h"
 #include "tests/support/support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { VOCAB = 31, TOKENS = 203 };
@@ -153,12 +155,42 @@ static void test_first_token_costs(void **state) {
     gs_tokens_close(tokens);
 }
 
+/* Losses of the authors' code on cases that start from the state 0: `loss` of expected.h5 in the
+ * same folders. */
+static void assert_reference(const char *name, size_t length, bool bf16, double expected) {
+    char path[128];
+    struct gs_error error;
+    struct gs_model *model;
+    struct gs_tokens *tokens;
+    snprintf(path, sizeof path, "reference/%s/params.safetensors", name);
+    const char *checkpoint = gs_shared_path(path);
+    snprintf(path, sizeof path, "reference/%s/tokens.bin", name);
+    const char *data = gs_shared_path(path);
+    if (!checkpoint || !data) skip();
+    gs_assert_ok(gs_checkpoint_load(checkpoint, &model, NULL, &error), &error);
+    gs_assert_ok(gs_tokens_open(data, NULL, &tokens, &error), &error);
+    struct gs_loss *loss =
+        evaluate(model, tokens, (struct gs_loss_options){.length = length, .bf16 = bf16});
+    assert_int_equal(gs_windows_dropped(&loss->windows), 0);
+    gs_assert_near(name, loss->loss, expected, 0, 1e-6);
+    gs_loss_destroy(loss);
+    gs_tokens_close(tokens);
+    gs_model_destroy(model);
+}
+
+static void test_reference(void **state) {
+    (void)state;
+    assert_reference("gpn_bias", 64, false, 4.493269920349121);
+    assert_reference("gpnm1_bf16", 24, true, 5.356164455413818);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_naive),
         cmocka_unit_test(test_bits_do_not_depend_on_the_batch),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_first_token_costs),
+        cmocka_unit_test(test_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
