@@ -1,0 +1,271 @@
+#include "analyses/default_token/decoding.h"
+
+#include "analyses/default_token/controls.h"
+#include "core/base/memory.h"
+
+#include <math.h>
+
+const char *gs_decoding_name(enum gs_decoding decoding) {
+    static const char *const names[] = {"mean_state", "mean_logits", "mean_probs"};
+    return names[decoding];
+}
+
+/* ---- decodings ------------------------------------------------------------------------------ */
+
+static enum gs_status create_decoding(struct gs_default_decoding *d, size_t vocab, size_t top,
+                                      struct gs_error *error) {
+    d->score = gs_calloc(2 * vocab, sizeof *d->score);
+    d->best = gs_calloc(top, sizeof *d->best);
+    if (!d->score || !d->best) return gs_fail_memory(error, 2 * vocab * sizeof(double), "logits");
+    d->probability = d->score + vocab;
+    d->spearman = d->shuffled_share = (double)NAN;
+    d->interval = (struct gs_interval){false, (double)NAN, (double)NAN, 0};
+    return GS_OK;
+}
+
+static void destroy_decoding(struct gs_default_decoding *d) {
+    gs_free(d->score);
+    gs_free(d->best);
+}
+
+static enum gs_status decode_mean(const struct gs_decoder *decoder, const double *mean,
+                                  double *logits, struct gs_error *error) {
+    float *state = gs_calloc(decoder->width, sizeof *state);
+    float *narrow = gs_calloc(decoder->vocab, sizeof *narrow);
+    enum gs_status status = GS_OK;
+    if (!state || !narrow)
+        status = gs_fail_memory(error, decoder->vocab * sizeof *narrow, "logits");
+    for (size_t i = 0; status == GS_OK && i < decoder->width; i++) state[i] = (float)mean[i];
+    if (status == GS_OK) status = decoder->decode(decoder->context, state, 1, narrow, error);
+    for (size_t v = 0; status == GS_OK && v < decoder->vocab; v++) logits[v] = (double)narrow[v];
+    gs_free(state);
+    gs_free(narrow);
+    return status;
+}
+
+static enum gs_status decode_three_ways(const struct gs_default_sums *sums,
+                                        const struct gs_decoder *decoder,
+                                        struct gs_default_token *t, double *mean,
+                                        struct gs_error *error) {
+    struct gs_default_decoding *d = t->decodings;
+    size_t vocab = t->vocab;
+    double square = 0;
+    gs_default_mean(sums, sums->state, t->width, NULL, mean);
+    for (size_t i = 0; i < t->width; i++) square += mean[i] * mean[i];
+    t->mean_norm = sqrt(square);
+    enum gs_status status = decode_mean(decoder, mean, d[GS_DECODING_MEAN_STATE].score, error);
+    if (status != GS_OK) return status;
+    gs_default_mean(sums, sums->logits, vocab, NULL, d[GS_DECODING_MEAN_LOGITS].score);
+    for (int i = 0; i < GS_DECODING_MEAN_PROBS; i++)
+        gs_default_softmax(d[i].score, vocab, d[i].probability);
+    d += GS_DECODING_MEAN_PROBS;
+    gs_default_mean(sums, sums->probabilities, vocab, NULL, d->probability);
+    for (size_t v = 0; v < vocab; v++) d->score[v] = log(d->probability[v]);
+    for (int i = 0; i < GS_DECODINGS; i++)
+        gs_default_best(t->decodings[i].score, vocab, t->top, t->decodings[i].best);
+    return GS_OK;
+}
+
+static enum gs_status correlate(const struct gs_counted *counted, struct gs_default_decoding *d,
+                                struct gs_error *error) {
+    double *work = gs_calloc(2 * counted->count, sizeof *work);
+    if (!work) return gs_fail_memory(error, 2 * counted->count * sizeof *work, "ranks");
+    enum gs_status status = gs_counted_spearman(counted, d->score, work, &d->spearman, error);
+    gs_free(work);
+    return status;
+}
+
+/* ---- intervals ------------------------------------------------------------------------------ */
+
+/* Replicates of mean_state are decoded many at a time, in order; the other two are means of sums
+ * and can be made by any thread. */
+struct replicas {
+    const struct gs_default_sums *sums;
+    const struct gs_counted *counted;
+    const struct gs_default_options *options;
+    double *values; /* (GS_DECODINGS, replicates) */
+    float *states, *logits;
+    size_t batch;
+};
+
+static enum gs_status average_states(struct replicas *r, size_t first, size_t count) {
+    size_t width = r->sums->width, blocks = r->sums->blocks;
+    double *weights = gs_calloc(blocks + width, sizeof *weights);
+    if (!weights) return GS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        double *mean = weights + blocks;
+        gs_bootstrap_weights(r->options->seed, first + i, blocks, weights);
+        gs_default_mean(r->sums, r->sums->state, width, weights, mean);
+        for (size_t c = 0; c < width; c++) r->states[i * width + c] = (float)mean[c];
+    }
+    gs_free(weights);
+    return GS_OK;
+}
+
+static enum gs_status correlate_replica(struct replicas *r, size_t replica, size_t slot,
+                                        double *work) {
+    size_t vocab = r->sums->vocab, blocks = r->sums->blocks, count = r->options->replicates;
+    double *weights = work, *mean = weights + blocks, *ranks = mean + vocab;
+    double *values = r->values + replica;
+    gs_bootstrap_weights(r->options->seed, replica, blocks, weights);
+    enum gs_status status = gs_counted_spearman_float(
+        r->counted, r->logits + slot * vocab, ranks, &values[GS_DECODING_MEAN_STATE * count], NULL);
+    gs_default_mean(r->sums, r->sums->logits, vocab, weights, mean);
+    if (status == GS_OK)
+        status = gs_counted_spearman(r->counted, mean, ranks,
+                                     &values[GS_DECODING_MEAN_LOGITS * count], NULL);
+    gs_default_mean(r->sums, r->sums->probabilities, vocab, weights, mean);
+    if (status == GS_OK)
+        status = gs_counted_spearman(r->counted, mean, ranks,
+                                     &values[GS_DECODING_MEAN_PROBS * count], NULL);
+    return status;
+}
+
+static enum gs_status correlate_batch(struct replicas *r, size_t first, size_t count) {
+    size_t doubles = r->sums->blocks + r->sums->vocab + 2 * r->counted->count;
+    enum gs_status worst = GS_OK;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < count; i++) {
+        double *work = gs_calloc(doubles, sizeof *work);
+        enum gs_status status = work ? correlate_replica(r, first + i, i, work) : GS_NO_MEMORY;
+        gs_free(work);
+        if (status != GS_OK) {
+#pragma omp critical(gs_default_correlate)
+            worst = status;
+        }
+    }
+    return worst;
+}
+
+static enum gs_status run_replicas(struct replicas *r, const struct gs_decoder *decoder,
+                                   struct gs_error *error) {
+    size_t total = r->options->replicates;
+    for (size_t first = 0; first < total; first += r->batch) {
+        size_t count = total - first < r->batch ? total - first : r->batch;
+        enum gs_status status = average_states(r, first, count);
+        if (status == GS_OK)
+            status = decoder->decode(decoder->context, r->states, count, r->logits, error);
+        if (status == GS_OK) status = correlate_batch(r, first, count);
+        if (status != GS_OK)
+            return gs_fail(error, status, "a bootstrap replicate of the default token failed");
+        gs_progress_report(r->options->progress, (double)(first + count), (double)total,
+                           "bootstrap");
+        if (gs_progress_stop(r->options->progress))
+            return gs_fail(error, GS_INTERRUPTED, "stopped on request");
+    }
+    return GS_OK;
+}
+
+static void set_interval(struct gs_default_decoding *d, double *values, size_t count) {
+    struct gs_interval percentile = gs_bootstrap_percentile(values, count);
+    d->interval = percentile;
+    if (!percentile.known || isnan(d->spearman)) {
+        d->interval.known = false;
+        return;
+    }
+    d->interval.low = fmax(-1, 2 * d->spearman - percentile.high);
+    d->interval.high = fmin(1, 2 * d->spearman - percentile.low);
+}
+
+static enum gs_status find_intervals(const struct gs_default_sums *sums,
+                                     const struct gs_decoder *decoder,
+                                     const struct gs_counted *counted,
+                                     const struct gs_default_options *options,
+                                     struct gs_default_token *t, struct gs_error *error) {
+    size_t count = options->replicates;
+    if (count < 2 || sums->blocks < 2 || counted->count < 2) return GS_OK;
+    struct replicas r = {.sums = sums, .counted = counted, .options = options, .batch = 32};
+    r.values = gs_calloc(GS_DECODINGS * count, sizeof *r.values);
+    r.states = gs_calloc(r.batch * sums->width, sizeof *r.states);
+    r.logits = gs_calloc(r.batch * sums->vocab, sizeof *r.logits);
+    enum gs_status status = GS_OK;
+    if (!r.values || !r.states || !r.logits)
+        status = gs_fail_memory(error, r.batch * sums->vocab * sizeof(float), "logits");
+    if (status == GS_OK) status = run_replicas(&r, decoder, error);
+    for (int i = 0; status == GS_OK && i < GS_DECODINGS; i++)
+        set_interval(&t->decodings[i], r.values + (size_t)i * count, count);
+    gs_free(r.values);
+    gs_free(r.states);
+    gs_free(r.logits);
+    return status;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static void describe_counts(const uint64_t *counts, struct gs_default_token *t) {
+    t->has_counts = counts != NULL;
+    for (size_t v = 0; counts && v < t->vocab; v++) {
+        t->counted += counts[v];
+        t->occurring += counts[v] > 0;
+        t->absent += counts[v] == 0;
+    }
+}
+
+static enum gs_status follow(const struct gs_default_sums *sums, const struct gs_decoder *decoder,
+                             const uint64_t *counts, const struct gs_default_options *options,
+                             struct gs_default_token *t, struct gs_error *error) {
+    struct gs_counted counted = {0};
+    double *mean = gs_calloc(t->width, sizeof *mean);
+    enum gs_status status =
+        mean ? GS_OK : gs_fail_memory(error, t->width * sizeof *mean, "the mean state");
+    if (status == GS_OK) status = decode_three_ways(sums, decoder, t, mean, error);
+    if (status == GS_OK) status = gs_counted_make(counts, t->vocab, &counted, error);
+    for (int i = 0; status == GS_OK && i < GS_DECODINGS; i++)
+        status = correlate(&counted, &t->decodings[i], error);
+    if (status == GS_OK) status = find_intervals(sums, decoder, &counted, options, t, error);
+    if (status == GS_OK) status = gs_default_controls(decoder, &counted, options, t, error);
+    if (status == GS_OK) status = correlate(&counted, &t->embedding, error);
+    gs_counted_destroy(&counted);
+    gs_free(mean);
+    return status;
+}
+
+static enum gs_status create(const struct gs_decoder *decoder,
+                             const struct gs_default_options *options, struct gs_default_token *t,
+                             struct gs_error *error) {
+    t->vocab = decoder->vocab;
+    t->width = decoder->width;
+    t->top = options->top < t->vocab ? options->top : t->vocab;
+    t->replicates = options->replicates;
+    t->draws = options->draws;
+    enum gs_status status = create_decoding(&t->embedding, t->vocab, t->top, error);
+    for (int i = 0; status == GS_OK && i < GS_DECODINGS; i++)
+        status = create_decoding(&t->decodings[i], t->vocab, t->top, error);
+    return status;
+}
+
+enum gs_status gs_default_token_measure(const struct gs_rows *rows,
+                                        const struct gs_decoder *decoder, const uint64_t *counts,
+                                        const struct gs_default_options *options,
+                                        struct gs_default_token **token, struct gs_error *error) {
+    if (rows->width != decoder->width) {
+        gs_fail(error, GS_SHAPE, "the states are not of the model's width");
+        gs_error_expected(error, "%zu", decoder->width);
+        gs_error_found(error, "%zu", rows->width);
+        gs_error_next(error, "give the checkpoint that the trace was made with");
+        return GS_SHAPE;
+    }
+    struct gs_default_sums sums = {0};
+    struct gs_default_token *t = gs_calloc(1, sizeof *t);
+    if (!t) return gs_fail_memory(error, sizeof *t, "the default token");
+    enum gs_status status = create(decoder, options, t, error);
+    if (status == GS_OK)
+        status = gs_default_sums_make(rows, decoder, options, &sums, &t->sequences, error);
+    for (size_t b = 0; status == GS_OK && b < sums.blocks; b++) t->rows += sums.rows[b];
+    t->blocks = sums.blocks;
+    describe_counts(counts, t);
+    if (status == GS_OK) status = follow(&sums, decoder, counts, options, t, error);
+    gs_default_sums_destroy(&sums);
+    if (status == GS_OK)
+        *token = t;
+    else
+        gs_default_token_destroy(t);
+    return status;
+}
+
+void gs_default_token_destroy(struct gs_default_token *token) {
+    if (!token) return;
+    for (int i = 0; i < GS_DECODINGS; i++) destroy_decoding(&token->decodings[i]);
+    destroy_decoding(&token->embedding);
+    gs_free(token);
+}

@@ -1,0 +1,86 @@
+#include "analyses/default_token/default_token.h"
+#include "core/programs/command.h"
+
+static const char *tokenizer;
+static const char *counts;
+static size_t top = GS_DEFAULT_TOP;
+static size_t skip_first;
+static size_t replicates = GS_DEFAULT_REPLICATES;
+static size_t draws = GS_DEFAULT_DRAWS;
+
+static const struct gs_option options[] = {
+    {"tokenizer", GS_OPTION_TEXT, &tokenizer, "FILE",
+     "SentencePiece model, so that tokens are shown as pieces. Without it: ids alone.", NULL},
+    {"counts", GS_OPTION_TEXT, &counts, "DATA",
+     "Training text (shard folder, .bin, or .txt/.jsonl with --tokenizer) whose tokens are "
+     "counted. Default: the trace's own tokens.",
+     NULL},
+    {"top", GS_OPTION_SIZE, &top, "N", "Tokens shown and compared. Default: 10.", NULL},
+    {"skip-first", GS_OPTION_SIZE, &skip_first, "N",
+     "Leave out the first N rows of each sequence. Default: 0.", NULL},
+    {"bootstrap", GS_OPTION_SIZE, &replicates, "N",
+     "Replicates for the 95 % intervals; 0 turns them off. Default: 200.", NULL},
+    {"draws", GS_OPTION_SIZE, &draws, "N",
+     "Random directions, and shuffles of the counts, to compare with. Default: 500.", NULL},
+    {NULL, GS_OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+static enum gs_status check_options(struct gs_error *error) {
+    if (top > 0 && draws > 0) return GS_OK;
+    gs_fail(error, GS_USAGE, "%s is 0", top == 0 ? "--top" : "--draws");
+    gs_error_expected(error, "at least 1");
+    return GS_USAGE;
+}
+
+static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace,
+                              struct gs_results *results, struct gs_error *error) {
+    struct gs_default_options how = {.top = top,
+                                     .skip_first = skip_first,
+                                     .replicates = replicates,
+                                     .draws = draws,
+                                     .seed = call->seed,
+                                     .progress = call->progress};
+    enum gs_status status = gs_results_source(results, call->files[0], NULL, error);
+    if (status == GS_OK)
+        status = gs_default_token_of_trace(trace, call->files[1], tokenizer, counts, &how, results,
+                                           error);
+    return status == GS_OK ? gs_call_finish(call, results, error) : status;
+}
+
+static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
+    struct gs_trace *trace = NULL;
+    enum gs_status status = check_options(error);
+    if (status == GS_OK) status = gs_call_check_outputs(call, error);
+    if (status == GS_OK) status = gs_trace_open(call->files[0], &trace, error);
+    if (status != GS_OK) return status;
+    if (!gs_trace_info(trace)->complete)
+        gs_call_warning(call, "%s is not complete: only the rows safely on disk are measured",
+                        call->files[0]);
+    struct gs_results *results = gs_results_create("default");
+    status =
+        results ? measure(call, trace, results, error) : gs_fail_memory(error, 0, "the results");
+    gs_results_destroy(results);
+    gs_trace_close(trace);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    static const struct gs_command command = {
+        .name = "default",
+        .summary = "What the mean state of a trace predicts, against controls",
+        .synopsis = "TRACE CHECKPOINT [options]",
+        .description =
+            "Decodes the default of a model in three ways: the mean state, the mean of the logits, "
+            "the mean of the probabilities. Shows the top tokens of each, the rank correlation of "
+            "all tokens with unigram counts, and the same for controls: the mean embedding, random "
+            "directions of the same norm, shuffled counts.\n"
+            "The checkpoint must be the one that the trace was made with.\n"
+            "\n"
+            "Example:\n"
+            "  gpnscope default run.h5 run_final.safetensors --tokenizer tok.model --counts shards",
+        .options = options,
+        .common = GS_TAKES_JSON | GS_TAKES_SEED,
+        .min_files = 2,
+        .max_files = 2,
+        .run = run};
+    return gs_command_main(&command, argc, argv);
+}
