@@ -1,0 +1,206 @@
+/* LAPACK's wrapper by residual, orthogonality, closed forms, and values that must be refused. */
+#include "analyses/linalg/lapack.h"
+#include "core/base/environment.h"
+#include "core/base/memory.h"
+#include "core/base/random.h"
+#include "tests/support/support.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SEED = 1129 };
+
+static double *random_symmetric(size_t n, const char *stream) {
+    struct gs_random random;
+    gs_random_seed(&random, SEED, stream);
+    double *matrix = gs_calloc(n * n, sizeof *matrix);
+    assert_non_null(matrix);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n; j++)
+            matrix[i * n + j] = matrix[j * n + i] = gs_random_normal(&random);
+    return matrix;
+}
+
+/* Only the upper triangle may be read: the lower one is poisoned in every copy. */
+static double *poisoned_copy(const double *matrix, size_t n) {
+    double *copy = gs_calloc(n * n, sizeof *copy);
+    assert_non_null(copy);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) copy[i * n + j] = j >= i ? matrix[i * n + j] : (double)NAN;
+    return copy;
+}
+
+static void check_pairs(size_t n) {
+    double *matrix = random_symmetric(n, "pairs"), *vectors = poisoned_copy(matrix, n);
+    double *values = gs_calloc(n, sizeof *values), *alone = gs_calloc(n, sizeof *alone);
+    struct gs_error error;
+    gs_assert_ok(gs_eigenvectors(n, vectors, values, &error), &error);
+    for (size_t k = 0; k < n; k++) {
+        const double *v = vectors + k * n;
+        for (size_t i = 0; i < n; i++) {
+            double product = 0;
+            for (size_t j = 0; j < n; j++) product += matrix[i * n + j] * v[j];
+            gs_assert_near_at("residual", product, values[k] * v[i], 1e-12 * (double)n, 0, __FILE__,
+                              __LINE__);
+        }
+        for (size_t other = 0; other < n; other++) {
+            double product = 0;
+            for (size_t j = 0; j < n; j++) product += v[j] * vectors[other * n + j];
+            gs_assert_near_at("orthogonality", product, other == k, 1e-13 * (double)n, 0, __FILE__,
+                              __LINE__);
+        }
+        if (k) assert_true(values[k] <= values[k - 1]);
+    }
+    double *work = poisoned_copy(matrix, n);
+    gs_assert_ok(gs_eigenvalues(n, work, alone, &error), &error);
+    for (size_t k = 0; k < n; k++)
+        gs_assert_near_at("values alone", alone[k], values[k], 1e-12 * (double)n, 0, __FILE__,
+                          __LINE__);
+    gs_free(work);
+    gs_free(matrix);
+    gs_free(vectors);
+    gs_free(values);
+    gs_free(alone);
+}
+
+static void eigenpairs_have_small_residuals(void **state) {
+    (void)state;
+    const size_t sizes[] = {1, 2, 3, 7, 33, 64, 100};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) check_pairs(sizes[i]);
+}
+
+static void check_update(size_t n, double size, double shift) {
+    struct gs_random random;
+    gs_random_seed(&random, SEED, "update");
+    double *matrix = random_symmetric(n, "update matrix");
+    for (size_t i = 0; i < n; i++) matrix[i * n + i] += shift;
+    double *vector = gs_calloc(n, sizeof *vector), *values = gs_calloc(n, sizeof *values);
+    double *plain = gs_calloc(n, sizeof *plain), largest;
+    for (size_t i = 0; i < n; i++) vector[i] = size * gs_random_normal(&random);
+    struct gs_error error;
+    double *sum = poisoned_copy(matrix, n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n; j++) sum[i * n + j] += vector[i] * vector[j];
+    gs_assert_ok(gs_eigenvalues(n, sum, plain, &error), &error);
+    double *work = poisoned_copy(matrix, n);
+    gs_assert_ok(gs_eigenvalues_updated(n, work, vector, values, &largest, &error), &error);
+    gs_assert_near_at("largest of the update", largest, plain[0], 1e-12 * (double)n, 1e-12,
+                      __FILE__, __LINE__);
+    gs_free(matrix);
+    gs_free(vector);
+    gs_free(values);
+    gs_free(plain);
+    gs_free(sum);
+    gs_free(work);
+}
+
+static void an_update_has_the_largest_eigenvalue_of_the_sum(void **state) {
+    (void)state;
+    const size_t sizes[] = {1, 2, 5, 32, 80};
+    const double lengths[] = {0, 1e-9, 0.1, 1, 30, 1e6};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++) {
+            check_update(sizes[i], lengths[j], 0);
+            check_update(sizes[i], lengths[j], 50);
+        }
+}
+
+static void an_update_across_the_top_changes_nothing(void **state) {
+    (void)state;
+    /* diag(5, 1) + v vᵀ with v = (0, 1): the top stays 5; with v = (0, 3) it is 10. */
+    double matrix[4] = {5, 0, 0, 1}, again[4] = {5, 0, 0, 1}, values[2], largest;
+    const double small[2] = {0, 1}, large[2] = {0, 3};
+    struct gs_error error;
+    gs_assert_ok(gs_eigenvalues_updated(2, matrix, small, values, &largest, &error), &error);
+    gs_assert_near_at("top stays", largest, 5, 1e-14, 0, __FILE__, __LINE__);
+    gs_assert_ok(gs_eigenvalues_updated(2, again, large, values, &largest, &error), &error);
+    gs_assert_near_at("top moves", largest, 10, 1e-13, 0, __FILE__, __LINE__);
+    double zero[9] = {0}, three[3];
+    const double vector[3] = {2, 0, 1};
+    gs_assert_ok(gs_eigenvalues_updated(3, zero, vector, three, &largest, &error), &error);
+    gs_assert_near_at("of zero", largest, 5, 1e-13, 0, __FILE__, __LINE__);
+}
+
+static void values_that_are_not_finite_are_named(void **state) {
+    (void)state;
+    struct gs_error error;
+    double values[3];
+    double infinite[9] = {1, 0, 0, 0, 1, INFINITY, 0, 0, 1};
+    gs_assert_error(gs_eigenvalues(3, infinite, values, &error), GS_NUMERIC, &error, "row 1",
+                    "column 2", "inf");
+    double nan[9] = {1, 0, NAN, 0, 1, 0, 0, 0, 1};
+    gs_assert_error(gs_eigenvectors(3, nan, values, &error), GS_NUMERIC, &error, "row 0",
+                    "column 2", "nan");
+    double fine[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, bad[3] = {0, -INFINITY, 0}, largest;
+    gs_assert_error(gs_eigenvalues_updated(3, fine, bad, values, &largest, &error), GS_NUMERIC,
+                    &error, "row 1");
+    gs_assert_error(gs_solve_positive(3, fine, bad, &error), GS_NUMERIC, &error, "row 1");
+}
+
+static void orders_that_overflow_workspaces_are_refused(void **state) {
+    (void)state;
+    struct gs_error error;
+    double none = 0;
+    gs_assert_error(gs_eigenvalues(32767, &none, &none, &error), GS_UNSUPPORTED, &error, "32766",
+                    "32767");
+    gs_assert_error(gs_eigenvectors((size_t)1 << 40, &none, &none, &error), GS_UNSUPPORTED, &error,
+                    "32766");
+    gs_assert_error(gs_solve_positive(40000, &none, &none, &error), GS_UNSUPPORTED, &error,
+                    "40000");
+    gs_assert_ok(gs_eigenvalues(0, &none, &none, &error), &error);
+}
+
+static void positive_systems_are_solved_and_others_named(void **state) {
+    (void)state;
+    enum { N = 30 };
+    double *root = random_symmetric(N, "root"), *matrix = gs_calloc(N * N, sizeof *matrix);
+    double x[N], b[N];
+    for (size_t i = 0; i < N; i++) x[i] = (double)i - 7;
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++) {
+            for (size_t k = 0; k < N; k++) matrix[i * N + j] += root[i * N + k] * root[j * N + k];
+            if (i == j) matrix[i * N + j] += 1;
+        }
+    for (size_t i = 0; i < N; i++) {
+        b[i] = 0;
+        for (size_t j = 0; j < N; j++) b[i] += matrix[i * N + j] * x[j];
+    }
+    struct gs_error error;
+    gs_assert_ok(gs_solve_positive(N, matrix, b, &error), &error);
+    for (size_t i = 0; i < N; i++)
+        gs_assert_near_at("solution", b[i], x[i], 1e-9, 0, __FILE__, __LINE__);
+    double indefinite[4] = {1, 2, 2, 1}, two[2] = {1, 1};
+    gs_assert_error(gs_solve_positive(2, indefinite, two, &error), GS_NUMERIC, &error,
+                    "not positive definite");
+    gs_free(root);
+    gs_free(matrix);
+}
+
+static void threads_change_no_bit(void **state) {
+    (void)state;
+    enum { N = 150 };
+    double *matrix = random_symmetric(N, "bits"), first[N], again[N];
+    for (int threads = 1; threads <= 3; threads++) {
+        gs_threads_set(threads);
+        double *work = poisoned_copy(matrix, N);
+        gs_assert_ok(gs_eigenvalues(N, work, threads == 1 ? first : again, NULL), NULL);
+        gs_free(work);
+        assert_int_equal(gs_threads_get(), threads);
+        if (threads > 1) assert_memory_equal(first, again, sizeof first);
+    }
+    gs_free(matrix);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(eigenpairs_have_small_residuals),
+        cmocka_unit_test(an_update_has_the_largest_eigenvalue_of_the_sum),
+        cmocka_unit_test(an_update_across_the_top_changes_nothing),
+        cmocka_unit_test(values_that_are_not_finite_are_named),
+        cmocka_unit_test(orders_that_overflow_workspaces_are_refused),
+        cmocka_unit_test(positive_systems_are_solved_and_others_named),
+        cmocka_unit_test(threads_change_no_bit),
+    };
+    print_message("seed %d\n", SEED);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
