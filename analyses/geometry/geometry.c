@@ -76,7 +76,8 @@ static enum gs_status find_sequences(struct pass *pass, struct gs_geometry *g,
 static enum gs_status prepare(struct pass *pass, struct gs_geometry *g, struct gs_error *error) {
     enum gs_status status = find_sequences(pass, g, error);
     if (status != GS_OK) return status;
-    g->product = choose_product(g->rows, g->dims);
+    g->product =
+        pass->options->product_given ? pass->options->product : choose_product(g->rows, g->dims);
     g->replicates = pass->options->replicates_given ? pass->options->replicates
                                                     : gs_geometry_replicates(g->dims);
     g->blocks = g->replicates ? gs_geometry_block_count(g->dims, g->sequences) : 1;

@@ -36,6 +36,8 @@ struct gs_geometry_options {
     bool replicates_given; /* else gs_geometry_replicates(dims) */
     size_t replicates;     /* 0: no intervals */
     uint64_t seed;
+    bool product_given; /* else chosen by size, see above */
+    enum gs_moments_product product;
     const struct gs_progress *progress; /* NULL: nobody watches */
 };
 
