@@ -242,7 +242,7 @@ static enum gs_status fail_external(struct gs_error *error, const struct gs_h5 *
 }
 
 /* Is there a link at `prefix`, and may it be followed? */
-static enum gs_status look_link(struct gs_h5 *file, const char *prefix, bool *there,
+static enum gs_status look_link(struct gs_h5 *file, const char *prefix, bool *there, bool *soft,
                                 struct gs_error *error) {
     htri_t exists = H5Lexists(file->id, prefix, file->links);
     if (exists < 0) {
@@ -255,14 +255,16 @@ static enum gs_status look_link(struct gs_h5 *file, const char *prefix, bool *th
     if (H5Lget_info(file->id, prefix, &info, file->links) < 0)
         return fail_h5(error, GS_FORMAT, file, prefix, "looking up a name");
     if (info.type == H5L_TYPE_EXTERNAL) return fail_external(error, file, prefix);
+    *soft = info.type == H5L_TYPE_SOFT;
     return GS_OK;
 }
 
-static enum gs_status look_object(struct gs_h5 *file, const char *path, enum gs_h5_object *object,
-                                  struct gs_error *error) {
+static enum gs_status look_object(struct gs_h5 *file, const char *path, bool soft,
+                                  enum gs_h5_object *object, struct gs_error *error) {
     hid_t id = H5Oopen(file->id, path, file->links);
     if (id < 0) {
         if (file->external_met) return fail_external(error, file, path);
+        if (!soft) return fail_h5(error, GS_FORMAT, file, path, "opening an object");
         H5Eclear2(H5E_DEFAULT); /* a soft link to nothing */
         *object = GS_H5_ABSENT;
         return GS_OK;
@@ -270,7 +272,6 @@ static enum gs_status look_object(struct gs_h5 *file, const char *path, enum gs_
     H5I_type_t type = H5Iget_type(id);
     *object = type == H5I_GROUP ? GS_H5_GROUP : type == H5I_DATASET ? GS_H5_DATASET : GS_H5_STRANGE;
     H5Oclose(id);
-    (void)error;
     return GS_OK;
 }
 
@@ -289,15 +290,15 @@ enum gs_status gs_h5_look(struct gs_h5 *file, const char *path, enum gs_h5_objec
     char *prefix = gs_strdup(path);
     if (!prefix) return gs_fail_memory(error, strlen(path), "a name");
     enum gs_status status = GS_OK;
-    bool there = true;
+    bool there = true, soft = false;
     size_t length = strlen(path);
     for (size_t end = strspn(path, "/"); status == GS_OK && there && end < length;) {
         end += strcspn(path + end, "/");
         memcpy(prefix, path, end);
         prefix[end] = '\0';
-        status = look_link(file, prefix, &there, error);
+        status = look_link(file, prefix, &there, &soft, error);
         /* A member of a dataset cannot be asked for: the parent must be a group. */
-        if (status == GS_OK && there) status = look_object(file, prefix, object, error);
+        if (status == GS_OK && there) status = look_object(file, prefix, soft, object, error);
         end += strspn(path + end, "/");
         if (end < length && *object != GS_H5_GROUP) there = false;
     }
@@ -1040,7 +1041,8 @@ static void *row_buffer(const struct gs_h5_data *data, size_t rows, size_t size,
 /* The bits of 16-bit floats in native order. */
 static enum gs_status read_bits(const struct gs_h5_data *data, size_t first, size_t rows,
                                 uint16_t *bits, struct gs_error *error) {
-    hid_t type = H5Dget_type(data->id);
+    hid_t own = H5Dget_type(data->id), type = own < 0 ? own : H5Tcopy(own); /* own is read-only */
+    if (own >= 0) H5Tclose(own);
     if (type < 0 || H5Tset_order(type, H5Tget_order(H5T_NATIVE_INT)) < 0) {
         enum gs_status status = fail_h5(error, GS_FORMAT, data->file, data->path, "reading rows");
         if (type >= 0) H5Tclose(type);
