@@ -79,10 +79,10 @@ static enum gs_status say_what(const struct gs_trace *trace, size_t stream, bool
 }
 
 enum gs_status gs_horizon_of_trace(struct gs_trace *trace, const char *stream,
-                                const struct gs_horizon_plan *plan,
-                                const struct gs_bootstrap *bootstrap,
-                                const struct gs_progress *progress, struct gs_results *results,
-                                struct gs_error *error) {
+                                   const struct gs_horizon_plan *plan,
+                                   const struct gs_bootstrap *bootstrap,
+                                   const struct gs_progress *progress, struct gs_results *results,
+                                   struct gs_error *error) {
     size_t index, distinct;
     uint64_t *document = NULL;
     struct gs_horizon *horizon = NULL;

@@ -40,7 +40,7 @@ static size_t rows_left(uint64_t length, uint64_t from, size_t block) {
 
 /* Columns are added by one thread each, rows in order. */
 static void add_rows(const float *values, size_t count, size_t width, double *sum) {
-#pragma omp parallel for schedule(static) if (width >= 512)
+#pragma omp parallel for schedule(static) if (count * width >= 131072)
     for (size_t c = 0; c < width; c++) {
         double s = sum[c];
         for (size_t r = 0; r < count; r++) s += (double)values[r * width + c];
@@ -109,21 +109,19 @@ static enum gs_status fill_block(struct measurement *m, size_t sequence, uint64_
                                  const double *const *means, size_t slot, uint64_t *zeros,
                                  struct gs_error *error) {
     size_t width = m->rows->width;
-    size_t count = rows_left(m->rows->length[sequence], from, m->block);
+    size_t count = rows_left(m->rows->length[sequence], from, m->block), work = m->block * width;
     enum gs_status status = gs_rows_read(m->rows, sequence, from, count, m->raw, error);
     if (status != GS_OK) return status;
-    for (size_t u = 0; u < unit_count; u++) {
-        uint64_t zero = 0;
-#pragma omp parallel for schedule(static) reduction(+ : zero) if (m->block * width >= 16384)
-        for (size_t r = 0; r < m->block; r++) {
-            if (r >= count) {
+    uint64_t zero[CENTERINGS] = {0};
+#pragma omp parallel for collapse(2) schedule(static) reduction(+ : zero) if (work >= 65536)
+    for (size_t r = 0; r < m->block; r++)
+        for (size_t u = 0; u < unit_count; u++) {
+            if (r >= count)
                 gs_unit_rows_clear(&units[u], slot + r);
-                continue;
-            }
-            zero += !gs_unit_rows_set(&units[u], slot + r, m->raw + r * width, means[u]);
+            else
+                zero[u] += !gs_unit_rows_set(&units[u], slot + r, m->raw + r * width, means[u]);
         }
-        if (zeros) zeros[u] += zero;
-    }
+    for (size_t u = 0; zeros && u < unit_count; u++) zeros[u] += zero[u];
     return check_stop(m, count, error);
 }
 

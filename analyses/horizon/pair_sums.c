@@ -77,18 +77,14 @@ static void add_lag(const struct gs_pair_side *side, size_t first, size_t block,
     *pairs += (double)count;
 }
 
-static void add_chosen_lags(const struct gs_pair_sums *s, const struct gs_pair_side *sides,
-                            size_t first, double *cosines, double *pairs) {
+static void add_chosen_lag(const struct gs_pair_sums *s, const struct gs_pair_side *sides,
+                           size_t first, size_t task, double *cosines, double *pairs) {
     const struct gs_horizon *h = s->horizon;
-    size_t tasks = GS_CURVES * h->lag_count;
-#pragma omp parallel for schedule(dynamic) if (worth_threads(s))
-    for (size_t task = 0; task < tasks; task++) {
-        size_t curve = task / h->lag_count, l = task % h->lag_count;
-        const struct gs_pair_side *side = &sides[curve];
-        if (!side->early || !any_valid(side->late, side->late_first, s->block)) continue;
-        size_t place = curve * h->columns + l;
-        add_lag(side, first, s->block, h->lags[l], &cosines[place], &pairs[place]);
-    }
+    size_t curve = task / h->lag_count, l = task % h->lag_count;
+    const struct gs_pair_side *side = &sides[curve];
+    if (!side->early || !any_valid(side->late, side->late_first, s->block)) return;
+    size_t place = curve * h->columns + l;
+    add_lag(side, first, s->block, h->lags[l], &cosines[place], &pairs[place]);
 }
 
 /* ---- a band of lags ---- */
@@ -125,18 +121,15 @@ static void add_band(const struct gs_pair_side *side, size_t first, size_t block
     *pairs += count;
 }
 
-static void add_bands(struct gs_pair_sums *s, const struct gs_pair_side *sides, size_t first,
-                      double *cosines, double *pairs) {
+static void add_band_task(struct gs_pair_sums *s, const struct gs_pair_side *sides, size_t first,
+                          size_t task, double *cosines, double *pairs) {
     const struct gs_horizon *h = s->horizon;
-#pragma omp parallel for schedule(dynamic) if (worth_threads(s))
-    for (size_t task = 0; task < (size_t)GS_CURVES * GS_BANDS; task++) {
-        size_t curve = task / GS_BANDS, band = task % GS_BANDS, least, most;
-        if (!sides[curve].early) continue;
-        band_range(h, (enum gs_band)band, &least, &most);
-        size_t place = curve * h->columns + h->lag_count + band;
-        add_band(&sides[curve], first, s->block, least, most, s->window + task * h->width,
-                 &s->in_window[task], &cosines[place], &pairs[place]);
-    }
+    size_t curve = task / GS_BANDS, band = task % GS_BANDS, least, most;
+    if (!sides[curve].early) return;
+    band_range(h, (enum gs_band)band, &least, &most);
+    size_t place = curve * h->columns + h->lag_count + band;
+    add_band(&sides[curve], first, s->block, least, most, s->window + task * h->width,
+             &s->in_window[task], &cosines[place], &pairs[place]);
 }
 
 /* ---- all lags ---- */
@@ -191,18 +184,42 @@ static bool has_products(const struct gs_pair_sums *s, const struct gs_pair_side
            any_valid(side->late, side->late_first, s->block);
 }
 
-static enum gs_status add_all_lags(struct gs_pair_sums *s, const struct gs_pair_side *sides,
-                                   size_t first, double *cosines, double *pairs,
-                                   struct gs_error *error) {
-    size_t tasks = GS_CURVES * s->distances;
+static enum gs_status add_products(struct gs_pair_sums *s, const struct gs_pair_side *sides,
+                                   size_t first, size_t task, struct gs_error *error) {
+    const struct gs_pair_side *side = &sides[task / s->distances];
+    size_t distance = task % s->distances;
+    if (!has_products(s, side, first, distance)) return GS_OK;
+    return block_products(s, side, first, distance, task, error);
+}
+
+static void take_all_diagonals(const struct gs_pair_sums *s, const struct gs_pair_side *sides,
+                               size_t first, double *cosines, double *pairs) {
+    for (size_t task = 0; task < GS_CURVES * s->distances; task++) {
+        size_t curve = task / s->distances, distance = task % s->distances;
+        if (!has_products(s, &sides[curve], first, distance)) continue;
+        take_diagonals(s, distance, task, cosines + curve * s->horizon->columns,
+                       pairs + curve * s->horizon->columns);
+    }
+}
+
+/* One parallel region a block: bands first, as they take longest. */
+enum gs_status gs_pair_sums_add(struct gs_pair_sums *s, const struct gs_pair_side sides[GS_CURVES],
+                                size_t first, double *cosines, double *pairs,
+                                struct gs_error *error) {
+    if (s->horizon->max_lag == 0) return GS_OK;
+    const size_t bands = (size_t)GS_CURVES * GS_BANDS;
+    size_t tasks = bands + GS_CURVES * (s->all_lags ? s->distances : s->horizon->lag_count);
     enum gs_status failed = GS_OK;
 #pragma omp parallel for schedule(dynamic) if (worth_threads(s))
     for (size_t task = 0; task < tasks; task++) {
-        const struct gs_pair_side *side = &sides[task / s->distances];
-        size_t distance = task % s->distances;
-        if (!has_products(s, side, first, distance)) continue;
+        enum gs_status status = GS_OK;
         struct gs_error mine;
-        enum gs_status status = block_products(s, side, first, distance, task, &mine);
+        if (task < bands)
+            add_band_task(s, sides, first, task, cosines, pairs);
+        else if (!s->all_lags)
+            add_chosen_lag(s, sides, first, task - bands, cosines, pairs);
+        else
+            status = add_products(s, sides, first, task - bands, &mine);
         if (status == GS_OK) continue;
 #pragma omp critical(gs_pair_sums_failed)
         {
@@ -210,22 +227,6 @@ static enum gs_status add_all_lags(struct gs_pair_sums *s, const struct gs_pair_
             if (error) *error = mine;
         }
     }
-    if (failed != GS_OK) return failed;
-    for (size_t task = 0; task < tasks; task++) {
-        size_t curve = task / s->distances, distance = task % s->distances;
-        if (!has_products(s, &sides[curve], first, distance)) continue;
-        take_diagonals(s, distance, task, cosines + curve * s->horizon->columns,
-                       pairs + curve * s->horizon->columns);
-    }
-    return GS_OK;
-}
-
-enum gs_status gs_pair_sums_add(struct gs_pair_sums *sums,
-                                const struct gs_pair_side sides[GS_CURVES], size_t first,
-                                double *cosines, double *pairs, struct gs_error *error) {
-    if (sums->horizon->max_lag == 0) return GS_OK;
-    add_bands(sums, sides, first, cosines, pairs);
-    if (sums->all_lags) return add_all_lags(sums, sides, first, cosines, pairs, error);
-    add_chosen_lags(sums, sides, first, cosines, pairs);
-    return GS_OK;
+    if (failed == GS_OK && s->all_lags) take_all_diagonals(s, sides, first, cosines, pairs);
+    return failed;
 }

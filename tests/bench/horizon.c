@@ -1,0 +1,147 @@
+/* Horizon and retention on rows in memory against the speed of reading memory in the same run.
+ *
+ *     bench_horizon [d T sequences max_lag [heads]]
+ *
+ * The horizon at chosen lags reads about lags + 9 rows a state and curve, so its natural limit is
+ * the bandwidth; at every lag it is a product of T · d by lags, so its limit is the sgemm peak.
+ * Each figure is the best of a few rounds. */
+#include "analyses/horizon/horizon.h"
+#include "analyses/retention/retention.h"
+#include "core/base/environment.h"
+#include "core/base/memory.h"
+#include "core/base/random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { ROUNDS = 3 };
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void must(enum gs_status status, const struct gs_error *error) {
+    char text[2048];
+    if (status == GS_OK) return;
+    fprintf(stderr, "%s\n", gs_error_text(error, text, sizeof text));
+    exit(gs_status_exit_code(status));
+}
+
+static float *random_values(size_t count) {
+    struct gs_random random;
+    gs_random_seed(&random, 1, "bench/horizon");
+    float *values = gs_calloc(count, sizeof *values);
+    if (!values) exit(3);
+    for (size_t i = 0; i < count; i++) values[i] = (float)(gs_random_uniform(&random) - 0.3);
+    return values;
+}
+
+/* GB/s of reading far more than the caches hold. */
+static double read_bandwidth(void) {
+    const size_t count = (size_t)1 << 26;
+    float *values = random_values(count);
+    double best = 0;
+    volatile float sink = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        double start = now();
+        float total = 0;
+#pragma omp parallel for reduction(+ : total) schedule(static)
+        for (size_t i = 0; i < count; i += 16) {
+            float lanes[16] = {0};
+            for (size_t l = 0; l < 16; l++) lanes[l] += values[i + l];
+            total += lanes[0] + lanes[7];
+        }
+        sink = sink + total;
+        double rate = (double)count * sizeof(float) / (now() - start) / 1e9;
+        if (rate > best) best = rate;
+    }
+    gs_free(values);
+    return best;
+}
+
+/* Products of all curves, two FLOPs for each dimension of each pair that is counted. */
+static double flops(const struct gs_horizon *h) {
+    double pairs = 0;
+    for (size_t c = 0; c < GS_CURVES; c++)
+        for (size_t l = 0; l < h->lag_count; l++) {
+            double n;
+            gs_horizon_mean(h, (enum gs_curve)c, l, &n);
+            pairs += n;
+        }
+    return 2 * pairs * (double)h->width;
+}
+
+static void bench_horizon(const struct gs_rows *rows, size_t max_lag, bool all, double bandwidth) {
+    double best = 1e30, work = 0, count = (double)gs_rows_total(rows);
+    size_t lags = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct gs_horizon_plan plan = {.max_lag = max_lag, .all_lags = all};
+        struct gs_horizon *h;
+        struct gs_error error;
+        double start = now();
+        must(gs_horizon_measure(rows, &plan, NULL, &h, &error), &error);
+        double taken = now() - start;
+        if (taken < best) best = taken;
+        lags = h->lag_count;
+        work = flops(h);
+        gs_horizon_destroy(h);
+    }
+    double bytes = count * (double)rows->width * sizeof(float) / best / 1e9;
+    printf("horizon, %4zu lags: %.0f rows/s (%.2f GB/s, %.1f %% of reading memory), %.1f GFLOP/s\n",
+           lags, count / best, bytes, 100 * bytes / bandwidth, work / best / 1e9);
+}
+
+static void bench_retention(size_t heads, size_t length, size_t sequences, size_t max_lag,
+                            const uint64_t *start, const uint64_t *lengths) {
+    size_t count = length * sequences * heads;
+    float *gamma = random_values(count), *beta = random_values(count);
+    for (size_t i = 0; i < count; i++) {
+        gamma[i] = -0.05f * (gamma[i] + 0.3f);
+        beta[i] += 0.3f;
+    }
+    struct gs_rows decay = gs_rows_of_array(gamma, heads, sequences, start, lengths);
+    struct gs_rows strength = gs_rows_of_array(beta, heads, sequences, start, lengths);
+    double best = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct gs_retention_plan plan = {.max_lag = max_lag, .transition = GS_TRANSITION_GPN};
+        struct gs_retention *r;
+        struct gs_error error;
+        double begin = now();
+        must(gs_retention_measure(&decay, &strength, &plan, NULL, &r, &error), &error);
+        double rate = (double)(length * sequences) / (now() - begin);
+        if (rate > best) best = rate;
+        gs_retention_destroy(r);
+    }
+    printf("retention, %zu heads, every lag up to %zu, also along the key: %.0f rows/s\n", heads,
+           max_lag, best);
+    gs_free(beta);
+    gs_free(gamma);
+}
+
+int main(int argc, char **argv) {
+    size_t sizes[] = {2496, 2048, 4, 2047, 15};
+    for (int i = 1; i < argc && i <= 5; i++) sizes[i - 1] = strtoull(argv[i], NULL, 10);
+    size_t width = sizes[0], length = sizes[1], sequences = sizes[2];
+    gs_threads_set(0);
+    double bandwidth = read_bandwidth();
+    printf("%zu sequences of %zu rows of %zu, lags to %zu, %d threads; reading memory: %.1f GB/s\n",
+           sequences, length, width, sizes[3], gs_threads_get(), bandwidth);
+    float *values = random_values(width * length * sequences);
+    uint64_t *start = gs_calloc(sequences, sizeof *start), *lengths = gs_calloc(sequences, 8);
+    if (!start || !lengths) return 3;
+    for (size_t s = 0; s < sequences; s++) {
+        start[s] = s * length;
+        lengths[s] = length;
+    }
+    struct gs_rows rows = gs_rows_of_array(values, width, sequences, start, lengths);
+    bench_horizon(&rows, sizes[3], false, bandwidth);
+    bench_horizon(&rows, sizes[3], true, bandwidth);
+    bench_retention(sizes[4], length, sequences, sizes[3], start, lengths);
+    gs_free(lengths);
+    gs_free(start);
+    gs_free(values);
+    return 0;
+}
