@@ -9,7 +9,6 @@
 #   tiny.safetensors         a trained GPN+M, and untrained.safetensors, the same before training
 #   gpn.safetensors          a trained GPN without memory
 #   trace.h5, untrained.h5   states and gates on the held-out text; gpn.h5 of the GPN
-#   partial.h5               a trace that is not complete, as a kill leaves it
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 bin=$1 folder=$2
@@ -44,3 +43,11 @@ config tiny gpn_m ', "n_heads": 3, "d_key": 8, "d_val": 8' >config.json
 config gpn gpn '' >gpn.json
 gpnscope train config.json
 gpnscope train gpn.json
+cp runs/tiny_final.safetensors tiny.safetensors
+cp runs/tiny_0.safetensors untrained.safetensors
+cp runs/gpn_final.safetensors gpn.safetensors
+
+trace() { gpnscope trace "$1" held_out --tokenizer tokenizer.model --length 64 --sequences 40 -o "$2"; }
+trace tiny.safetensors trace.h5
+trace untrained.safetensors untrained.h5
+trace gpn.safetensors gpn.h5
