@@ -251,6 +251,9 @@ static void test_hits_are_counted(void **state) {
     width = gs_model_embedding_width(model);
     gs_parameters_find(parameters, "decode_bias")->values[1] = 2;
     gs_parameters_find(parameters, "embedding")->values[favourite * width + 1] = 3;
+    /* A later id says it as loudly: the lowest id wins. */
+    assert_true(favourite + 1 < GS_TEST_PIECES);
+    gs_parameters_find(parameters, "embedding")->values[(favourite + 1) * width + 1] = 3;
     lambada = evaluate(model, &examples, 7);
     assert_in_range(expected, 1, COUNT - 1);
     assert_int_equal(lambada->correct, expected);

@@ -49,24 +49,24 @@ static void test_whole_documents_in_shards(void **state) {
     (void)state;
     struct gs_error error;
     const char *path = gs_scratch_path("deep/er/shards");
-    static const size_t lengths[] = {3, 4, 4, 20, 1, 1};
+    static const size_t lengths[] = {3, 5, 4, 20, 1, 1};
     write_documents(path, 8, false, lengths, 6);
-    /* 3+4 | 4 | 20, alone and too long | 1+1 */
-    assert_int_equal(file_size(path, "data_0000.bin"), 7 * 4);
+    /* 3+5, just full | 4 | 20, alone and too long | 1+1 */
+    assert_int_equal(file_size(path, "data_0000.bin"), 8 * 4);
     assert_int_equal(file_size(path, "data_0001.bin"), 4 * 4);
     assert_int_equal(file_size(path, "data_0002.bin"), 20 * 4);
     assert_int_equal(file_size(path, "data_0003.bin"), 2 * 4);
     assert_int_equal(names_in(path), 9);
     struct gs_tokens *tokens;
     gs_assert_ok(gs_tokens_open(path, NULL, &tokens, &error), &error);
-    assert_int_equal(gs_tokens_count(tokens), 33);
+    assert_int_equal(gs_tokens_count(tokens), 34);
     assert_int_equal(gs_tokens_vocab(tokens), 1000);
-    uint32_t ids[33];
-    gs_assert_ok(gs_tokens_read(tokens, 0, 33, ids, &error), &error);
-    for (uint32_t i = 0; i < 33; i++) assert_int_equal(ids[i], i);
+    uint32_t ids[34];
+    gs_assert_ok(gs_tokens_read(tokens, 0, 34, ids, &error), &error);
+    for (uint32_t i = 0; i < 34; i++) assert_int_equal(ids[i], i);
     size_t count;
     const uint64_t *starts = gs_tokens_documents(tokens, &count);
-    static const uint64_t expected[] = {0, 3, 7, 11, 31, 32};
+    static const uint64_t expected[] = {0, 3, 8, 12, 32, 33};
     assert_int_equal(count, 6);
     assert_memory_equal(starts, expected, sizeof expected);
     gs_tokens_close(tokens);
@@ -181,6 +181,7 @@ static void test_sweeping(void **state) {
     struct gs_shards *other;
     gs_assert_ok(gs_shards_create(path, 5, true, &other, &error), &error);
     assert_true(gs_path_exists(gs_shards_folder(shards)));
+    assert_string_not_equal(gs_shards_folder(shards), gs_shards_folder(other));
     gs_shards_destroy(other);
     gs_shards_destroy(shards);
     assert_int_equal(names_in(gs_scratch_path("swept")), 1);
