@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void gs_text_free(struct gs_text *text) {
@@ -109,13 +110,14 @@ void gs_text_number(struct gs_text *text, double number, int digits) {
         gs_text_put(text, written);
         return;
     }
-    int whole = size >= 1 ? (int)floor(log10(size)) + 1 : 1;
-    int decimals = size >= 1 ? digits - whole : digits - 1 - (size > 0 ? (int)floor(log10(size)) : 0);
+    /* The exponent after rounding: 0.9996 to three digits is 1.00. */
+    snprintf(written, sizeof written, "%.*e", digits - 1, size);
+    int decimals = digits - 1 - (int)strtol(strchr(written, 'e') + 1, NULL, 10);
     if (decimals < 0 || number == floor(number)) decimals = 0;
     snprintf(written, sizeof written, "%.*f", decimals, size);
     use_point(written);
     if (number < 0) gs_text_put(text, "−");
-    if (decimals == 0 && size >= 1e3)
+    if (decimals == 0)
         add_grouped(text, written);
     else
         gs_text_put(text, written);

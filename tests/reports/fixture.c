@@ -1,12 +1,10 @@
 #include "tests/reports/fixture.h"
 
+#include "tests/reports/pieces.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-const char *const gs_fixture_pieces[] = {
-    "▁the", "</script>", "\"", "'", "`touch pwned`", "a\\nb", "{x}^2_3", "<0xF0>", "\n", "NaN", "?",
-    "#", "%s%n", "$(id)", "\xF0\x9F", "\t", "-->", "&amp;", "@", "EOD", NULL};
 
 static void must(enum gs_status status) {
     if (status != GS_OK) abort();
@@ -108,7 +106,7 @@ struct gs_results *gs_fixture_default(void) {
         for (int rank = 0; rank < 10; rank++) {
             struct gs_cell row[] = {gs_cell_text(decodings[d]), gs_cell_integer(rank + 1),
                                     gs_cell_integer(17 * rank + 3),
-                                    gs_cell_text(gs_fixture_pieces[(size_t)rank + 5 * d]),
+                                    gs_cell_text(gs_test_pieces[(size_t)rank + 5 * d]),
                                     gs_cell_number(0.09 / (rank + 1.0 + (double)d))};
             must(gs_table_row(tokens, row, NULL));
         }

@@ -5,9 +5,6 @@
 
 #include "reports/figures/figure.h"
 
-/* Token pieces that have hurt programs like this one; NULL ends them. */
-extern const char *const gs_fixture_pieces[];
-
 struct gs_results *gs_fixture_geometry(size_t dims, double scale);
 struct gs_results *gs_fixture_default(void);
 struct gs_results *gs_fixture_horizon(void);

@@ -1,1 +1,167 @@
-int main(void) { return 0; }
+/* gnuplot as a child: what it draws, how it fails, and that no label reaches it as a command. */
+#include "core/base/file.h"
+#include "reports/figures/gnuplot.h"
+#include "reports/figures/label.h"
+#include "reports/figures/plot.h"
+#include "tests/reports/pieces.h"
+#include "tests/support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool absent(void) {
+    struct gs_error error;
+    if (gs_gnuplot_probe(&error) == GS_OK) return false;
+    print_message("skipped: %s\n", error.what);
+    return true;
+}
+
+static char *read_text(const char *path) {
+    struct gs_mapped_file file;
+    gs_assert_ok(gs_file_map(path, &file, NULL), NULL);
+    char *text = calloc(file.size + 1, 1);
+    assert_non_null(text);
+    memcpy(text, file.bytes, file.size);
+    gs_file_unmap(&file);
+    return text;
+}
+
+static void no_leftovers(const char *path) {
+    static const char *const endings[] = {".script", ".messages", ".data"};
+    for (size_t i = 0; i < 3; i++) {
+        char beside[2048];
+        snprintf(beside, sizeof beside, "%s%s", path, endings[i]);
+        assert_false(gs_path_exists(beside));
+    }
+}
+
+static void draws(void **state) {
+    (void)state;
+    if (absent()) skip();
+    static const char script[] = "set terminal svg size 400,300 noenhanced\nplot sin(x)\n";
+    const char *path = gs_scratch_path("sine.svg");
+    struct gs_error error;
+    gs_assert_ok(gs_gnuplot_run(script, sizeof script - 1, path, &error), &error);
+    assert_true(gs_path_exists(path));
+    no_leftovers(path);
+}
+
+static void expect_failure(const char *script, const char *word) {
+    const char *path = gs_scratch_path("failed.svg");
+    struct gs_error error;
+    gs_assert_error(gs_gnuplot_run(script, strlen(script), path, &error), GS_IO, &error, "gnuplot",
+                    word);
+    assert_false(gs_path_exists(path));
+    no_leftovers(path);
+}
+
+static void fails(void **state) {
+    (void)state;
+    if (absent()) skip();
+    expect_failure("set terminal svg\nset nosuchthing\n", "exit code");
+    expect_failure("set terminal svg\nplot '/nonexistent' using 1:2\n", "exit code");
+    expect_failure("set terminal svg\n", "no whole picture"); /* ends well, draws nothing */
+    expect_failure("set terminal dumb\nplot x\n", "no whole picture");
+    expect_failure("", "no whole picture");
+}
+
+static void missing_program(void **state) {
+    (void)state;
+    char *path = getenv("PATH") ? strdup(getenv("PATH")) : NULL;
+    setenv("PATH", gs_scratch_folder(), 1);
+    struct gs_error error;
+    enum gs_status probe = gs_gnuplot_probe(&error);
+    gs_assert_error(probe, GS_MISSING, &error, "gnuplot", "install", "gnuplot-nox");
+    if (path) setenv("PATH", path, 1);
+    free(path);
+}
+
+/* A gnuplot without the svg terminal, or one that is killed, is found by the probe. */
+static void fake_program(const char *body, const char *word) {
+    char *path = getenv("PATH") ? strdup(getenv("PATH")) : strdup("/bin");
+    char script[512], both[4096];
+    snprintf(script, sizeof script, "#!/bin/sh\n%s\n", body);
+    const char *fake = gs_scratch_file("gnuplot", script, strlen(script));
+    char command[2048];
+    snprintf(command, sizeof command, "%s", fake);
+    assert_int_equal(chmod(command, 0755), 0);
+    snprintf(both, sizeof both, "%s:%s", gs_scratch_folder(), path);
+    setenv("PATH", both, 1);
+    struct gs_error error;
+    enum gs_status probe = gs_gnuplot_probe(&error);
+    setenv("PATH", path, 1);
+    remove(fake);
+    free(path);
+    gs_assert_error(probe, GS_IO, &error, word, "svg terminal");
+}
+
+static void bad_programs(void **state) {
+    (void)state;
+    fake_program("echo 'unknown or ambiguous terminal name' >&2; exit 1", "ambiguous terminal");
+    fake_program("exit 0", "no whole picture");
+    fake_program("kill -9 $$", "signal 9");
+    fake_program("echo '<svg>half'; exit 0", "no whole picture");
+}
+
+/* XML's five characters back to text. */
+static void unescape(char *text) {
+    static const char *const pairs[][2] = {
+        {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&apos;", "'"}, {"&amp;", "&"}};
+    char *out = text;
+    while (*text) {
+        size_t length = 1;
+        const char *to = NULL;
+        for (size_t i = 0; i < 5 && !to; i++)
+            if (strncmp(text, pairs[i][0], strlen(pairs[i][0])) == 0) {
+                to = pairs[i][1];
+                length = strlen(pairs[i][0]);
+            }
+        *out++ = to ? *to : *text;
+        text += length;
+    }
+    *out = '\0';
+}
+
+/* Every hostile piece arrives in the picture as itself. */
+static void labels_survive(void **state) {
+    (void)state;
+    if (absent()) skip();
+    struct gs_plot plot = {0};
+    for (size_t i = 0; gs_test_pieces[i]; i++) {
+        gs_plot_number(&plot, (double)i);
+        gs_plot_label(&plot, gs_test_pieces[i], 0);
+        gs_plot_row(&plot);
+    }
+    gs_plot_block(&plot);
+    gs_plot_command(&plot, "set xrange [-1:1]; set yrange [-1:100]");
+    gs_plot_command(&plot, "plot data index 0 using (0):1:2 with labels");
+    struct gs_plot_size size = {800, 1600, false};
+    const char *path = gs_scratch_path("it's a <picture>.svg");
+    struct gs_error error;
+    gs_assert_ok(gs_plot_draw(&plot, &size, path, &error), &error);
+    char *svg = read_text(path);
+    unescape(svg);
+    for (size_t i = 0; gs_test_pieces[i]; i++) {
+        struct gs_text shown = {0};
+        gs_text_put(&shown, "<text>");
+        gs_label_show(&shown, gs_test_pieces[i], strlen(gs_test_pieces[i]));
+        gs_text_put(&shown, "</text>");
+        if (!strstr(svg, shown.bytes)) fail_msg("the label %s is not in the picture", shown.bytes);
+        gs_text_free(&shown);
+    }
+    assert_false(gs_path_exists("pwned"));
+    assert_false(gs_path_exists(gs_scratch_path("pwned")));
+    free(svg);
+    no_leftovers(path);
+    gs_plot_free(&plot);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(draws),        cmocka_unit_test(fails),
+        cmocka_unit_test(missing_program), cmocka_unit_test(bad_programs),
+        cmocka_unit_test(labels_survive)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
