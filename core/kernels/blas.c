@@ -129,7 +129,7 @@ enum gs_status gs_blas_dgemm(enum gs_transpose a_transpose, enum gs_transpose b_
     return GS_OK;
 }
 
-static void s_clear(enum gs_triangle triangle, size_t n, float *c, size_t ldc) {
+static void clear_float_triangle(enum gs_triangle triangle, size_t n, float *c, size_t ldc) {
     for (size_t i = 0; i < n; i++) {
         size_t first = triangle == GS_UPPER ? i : 0, end = triangle == GS_UPPER ? n : i + 1;
         for (size_t j = first; j < end; j++) c[i * ldc + j] = 0;
@@ -142,7 +142,7 @@ enum gs_status gs_blas_ssyrk(enum gs_triangle triangle, enum gs_transpose transp
     enum gs_status status = check_syrk("ssyrk", transpose, n, k, lda, ldc, error);
     if (status != GS_OK || n == 0) return status;
     if (beta == 0) { /* some versions scale, and 0 * NaN is NaN */
-        s_clear(triangle, n, c, ldc);
+        clear_float_triangle(triangle, n, c, ldc);
         beta = 1;
     }
     cblas_ssyrk(CblasRowMajor, cblas_triangle(triangle), cblas_transpose(transpose), (blasint)n,
@@ -150,7 +150,7 @@ enum gs_status gs_blas_ssyrk(enum gs_triangle triangle, enum gs_transpose transp
     return GS_OK;
 }
 
-static void d_clear(enum gs_triangle triangle, size_t n, double *c, size_t ldc) {
+static void clear_double_triangle(enum gs_triangle triangle, size_t n, double *c, size_t ldc) {
     for (size_t i = 0; i < n; i++) {
         size_t first = triangle == GS_UPPER ? i : 0, end = triangle == GS_UPPER ? n : i + 1;
         for (size_t j = first; j < end; j++) c[i * ldc + j] = 0;
@@ -163,7 +163,7 @@ enum gs_status gs_blas_dsyrk(enum gs_triangle triangle, enum gs_transpose transp
     enum gs_status status = check_syrk("dsyrk", transpose, n, k, lda, ldc, error);
     if (status != GS_OK || n == 0) return status;
     if (beta == 0) { /* some versions scale, and 0 * NaN is NaN */
-        d_clear(triangle, n, c, ldc);
+        clear_double_triangle(triangle, n, c, ldc);
         beta = 1;
     }
     cblas_dsyrk(CblasRowMajor, cblas_triangle(triangle), cblas_transpose(transpose), (blasint)n,

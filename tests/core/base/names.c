@@ -46,6 +46,10 @@ static void test_threshold(void **state) {
     const char *const nine[] = {"abcdefghi"};
     assert_non_null(gs_nearest_name("abcdefxyz", nine, 1));
     assert_null(gs_nearest_name("abcdewxyz", nine, 1));
+    /* exchanged neighbours are one edit, so that four letters allow them */
+    const char *const four[] = {"abcd"};
+    assert_non_null(gs_nearest_name("abdc", four, 1));
+    assert_null(gs_nearest_name("abxy", four, 1));
     const char *const near[] = {"abcx", "abcd", "abce"};
     assert_string_equal(gs_nearest_name("abcd", near, 3), "abcd");
     assert_string_equal(gs_nearest_name("abcf", near, 3), "abcx"); /* the first of equals */

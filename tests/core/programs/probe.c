@@ -3,6 +3,7 @@
 
 #include "core/results/results.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -102,12 +103,20 @@ static enum gs_status fail_as_told(const char *name, struct gs_error *error) {
     return GS_USAGE;
 }
 
+/* A file must never get the number of a standard stream that was closed. */
+static enum gs_status open_a_file(struct gs_error *error) {
+    int descriptor = open("/dev/null", O_WRONLY);
+    if (descriptor > 2) return GS_OK;
+    return gs_fail(error, GS_IO, "the file has descriptor %d", descriptor);
+}
+
 static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
     const char *what = call->files[0];
     if (strcmp(what, "flood") == 0) return flood();
     if (strcmp(what, "measure") == 0) return measure(call, error);
     if (strcmp(what, "work") == 0) return work(call, error);
     if (strcmp(what, "deaf") == 0) return be_deaf(call);
+    if (strcmp(what, "open") == 0) return open_a_file(error);
     if (strcmp(what, "outputs") == 0) return gs_call_check_outputs(call, error);
     if (strcmp(what, "silent-failure") == 0) return GS_FORMAT;
     if (strcmp(what, "warn") == 0) {

@@ -163,6 +163,13 @@ static void test_print(void **state) {
     assert_null(strstr(text, " \n")); /* no blanks at line ends */
     free(text);
 
+    /* columns count characters: the number behind the three-byte token stands where the others do
+     */
+    text = printed(results, 100);
+    const char *token = line_with(text, "\xe2\x96\x81"), *other = line_with(text, "plain");
+    assert_int_equal(strcspn(token, "\n") - 2, strcspn(other, "\n"));
+    free(text);
+
     text = printed(results, 100);
     assert_null(strstr(text, " more"));
     line_with(text, "\xe2\x96\x81");
