@@ -4,6 +4,7 @@
 #include "core/base/memory.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,12 +95,17 @@ enum gs_status gs_training_log_open(const char *path, size_t keep, const char *c
     return GS_OK;
 }
 
+/* printf gives NaN a sign; a table has none for it. */
+static double plain(double value) {
+    return isnan(value) ? fabs(value) : value;
+}
+
 enum gs_status gs_training_log_row(struct gs_training_log *log, size_t step, double loss,
                                    double rate, double grad_norm, const double *metrics,
                                    struct gs_error *error) {
     errno = 0;
-    fprintf(log->stream, "%zu,%.6f,%.2e,%.4f", step, loss, rate, grad_norm);
-    for (size_t i = 0; i < log->metric_count; i++) fprintf(log->stream, ",%.6f", metrics[i]);
+    fprintf(log->stream, "%zu,%.6f,%.2e,%.4f", step, plain(loss), rate, plain(grad_norm));
+    for (size_t i = 0; i < log->metric_count; i++) fprintf(log->stream, ",%.6f", plain(metrics[i]));
     fputc('\n', log->stream);
     if (fflush(log->stream) == 0 && !ferror(log->stream)) return GS_OK;
     return gs_fail_errno(error, errno ? errno : EIO, "writing the log", log->path);

@@ -132,7 +132,7 @@ static enum gs_status stop_on_numbers(struct gs_training *t, const struct step_r
     gs_fail(error, GS_NUMERIC, "the gradient was not finite in %d steps in a row, up to step %zu",
             GS_TRAINING_PATIENCE, t->position.step);
     gs_error_expected(error, "a finite gradient norm");
-    gs_error_found(error, "norm %g, loss %g", step->grad_norm, step->loss);
+    gs_error_found(error, "a norm of %g", fabs(step->grad_norm));
     gs_error_where(error, "%s", t->config->source);
     if (saved == GS_OK)
         gs_error_next(error,

@@ -42,7 +42,7 @@ static void test_format(void **state) {
     const double values[] = {4.1655734, 12.3456789};
     gs_assert_ok(gs_training_log_row(log, 10, 4.1655734, 5.954e-4, 0.52814, values, &error),
                  &error);
-    const double bad[] = {NAN, INFINITY};
+    const double bad[] = {-NAN, INFINITY}; /* printf would show the sign */
     gs_assert_ok(gs_training_log_row(log, 20, NAN, 0, INFINITY, bad, &error), &error);
     /* in the file before it is closed */
     assert_content(path, "step,loss,lr,grad_norm,pred_ce,state_norm\n"
