@@ -11,7 +11,7 @@
 enum { LARGEST_DIMS = 32766, BLOCK_ROWS = 4096, SMALLEST_BLOCK = 256 };
 enum { BLOCK_BYTES = 128 << 20 }; /* a block of very wide rows has fewer of them */
 enum { STRIP = 64 };              /* columns that one thread centres at a time */
-enum { TILE = 384 };              /* columns in a product's tile, at most */
+enum { TILE = 512 };              /* columns in a product's tile, at most */
 
 /* ---- sums ----------------------------------------------------------------------------------- */
 
@@ -125,7 +125,7 @@ static size_t block_rows(size_t dims) {
  * and what is handed out last should be short. */
 static enum gs_status cut_tiles(struct gs_moments_builder *b, struct gs_error *error) {
     size_t parts = (b->dims + TILE - 1) / TILE;
-    if (parts < 4 && b->dims >= 64) parts = 4;
+    if (parts < 2 && b->dims >= 64) parts = 2;
     size_t edge = (b->dims + parts - 1) / parts;
     edge = (edge + 15) / 16 * 16;
     parts = (b->dims + edge - 1) / edge;
