@@ -188,8 +188,7 @@ static void flip(void *context, double done, double total, const char *note) {
 static enum gs_status train_with_fault(const char *folder, size_t from, size_t until,
                                        const char *save_every, struct gs_training_report *report,
                                        struct gs_error *error) {
-    const char *sets[] = {"logging.log_every=1", "logging.save_every=5", "training.total_steps=12",
-                          NULL};
+    const char *sets[] = {"logging.log_every=1", save_every, "training.total_steps=12", NULL};
     struct gs_training_config *config = small_configure(folder, sets);
     struct gs_training *training = NULL;
     gs_assert_ok(gs_training_open(config, false, false, &training, error), error);
