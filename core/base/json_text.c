@@ -37,7 +37,7 @@ static void put_bytes(struct text *out, const char *bytes, size_t size) {
         out->failed = true;
         return;
     }
-    if (wanted > out->room) grow(out, wanted);
+    if (!out->bytes || wanted > out->room) grow(out, wanted);
     if (out->failed) return;
     memcpy(out->bytes + out->used, bytes, size);
     out->used += size;

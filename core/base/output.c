@@ -194,6 +194,7 @@ static enum gs_status write_out(struct gs_output *out, struct gs_error *error) {
 }
 
 enum gs_status gs_output_commit(struct gs_output *out, struct gs_error *error) {
+    if (!out->stream) return gs_fail(error, GS_IO, "an output that is not open");
     enum gs_status status = write_out(out, error);
     if (status == GS_OK) status = put_in_place(out, error);
     if (status == GS_OK) {

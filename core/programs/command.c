@@ -201,20 +201,20 @@ static enum gs_status read_options(struct gs_parser *parser, poptContext context
 static enum gs_status check_files(const struct gs_parser *parser, struct gs_error *error) {
     const struct gs_command *command = parser->command;
     size_t count = parser->call.file_count;
-    bool few = count < command->min_files;
-    bool many = command->max_files > 0 && count > command->max_files;
-    if (!few && !many) return GS_OK;
-    gs_fail(error, GS_USAGE, few ? "too few files" : "too many files");
-    if (few)
+    if (count < command->min_files) {
+        gs_fail(error, GS_USAGE, "too few files");
         gs_error_expected(error, "%s", command->synopsis);
-    else
-        gs_error_expected(error, "at most %zu", command->max_files);
-    if (few)
         gs_error_found(error, "%zu", count);
-    else
+        return GS_USAGE;
+    }
+    if (command->max_files > 0 && count > command->max_files && parser->call.files) {
+        gs_fail(error, GS_USAGE, "too many files");
+        gs_error_expected(error, "at most %zu", command->max_files);
         gs_error_found(error, "%zu, the first too many is %s", count,
                        parser->call.files[command->max_files]);
-    return GS_USAGE;
+        return GS_USAGE;
+    }
+    return GS_OK;
 }
 
 static enum gs_status read_arguments(struct gs_parser *parser, poptContext context,
