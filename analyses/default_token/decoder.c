@@ -90,6 +90,27 @@ static enum gs_status square(struct taken_apart *a, const float *logits, double 
     return GS_OK;
 }
 
+/* z = Σ_k u_k (u_k · right) / λ_k over the eigenvectors of W Wᵀ. right becomes z. */
+static enum gs_status solve(struct taken_apart *a, double *right, struct gs_error *error) {
+    size_t e = a->width;
+    double *values = gs_calloc(2 * e, sizeof *values), *z = values + e;
+    if (!values) return gs_fail_memory(error, 2 * e * sizeof *values, "eigenvalues");
+    enum gs_status status = gs_eigenvectors(e, a->square, values, error);
+    if (status == GS_OK && !(values[e - 1] > 1e-10 * values[0])) {
+        status = gs_fail(error, GS_NUMERIC, "the output matrix has not full rank");
+        gs_error_expected(error, "eigenvalues of its square within a factor of 1e10");
+        gs_error_found(error, "%g to %g", values[0], values[e - 1]);
+    }
+    for (size_t k = 0; status == GS_OK && k < e; k++) {
+        double product = 0;
+        for (size_t i = 0; i < e; i++) product += a->square[k * e + i] * right[i];
+        for (size_t i = 0; i < e; i++) z[i] += a->square[k * e + i] * (product / values[k]);
+    }
+    for (size_t i = 0; status == GS_OK && i < e; i++) right[i] = z[i];
+    gs_free(values);
+    return status;
+}
+
 static double residual_of(const struct taken_apart *a, const float *logits, const double *z) {
     double wrong = 0, whole = 0;
     for (size_t v = 0; v < a->vocab; v++) {
@@ -113,7 +134,7 @@ enum gs_status gs_decoder_invert(const struct gs_decoder *decoder, const float *
     enum gs_status status = apart_create(decoder, &a, error);
     for (size_t i = 0; i < decoder->embedding_width; i++) z[i] = 0;
     if (status == GS_OK) status = square(&a, logits, z, error);
-    if (status == GS_OK) status = gs_solve_positive(a.width, a.square, z, error);
+    if (status == GS_OK) status = solve(&a, z, error);
     if (status == GS_OK) *residual = residual_of(&a, logits, z);
     apart_destroy(&a);
     return status;

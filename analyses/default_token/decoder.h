@@ -29,10 +29,11 @@ struct gs_decoder gs_decoder_of(struct gs_decoder_of_model *model);
 
 /* The vector z of embedding width that the output matrix turns into `logits` (vocab), by least
  * squares: the decoder is taken apart with unit vectors, logits(z) = base + zᵀW, and W Wᵀ z =
- * W (logits − base) is solved by Cholesky in float64. *residual is |base + zᵀW − logits| /
- * |logits − base|: near rounding when the logits are such a product, and z then is what the model
- * put to its output matrix. Memory: embedding_width · vocab floats. GS_NUMERIC when W has not full
- * rank (always when vocab < embedding_width). */
+ * W (logits − base) is solved in float64 in the eigenvectors of W Wᵀ. *residual is |base + zᵀW −
+ * logits| / |logits − base|: near rounding when the logits are such a product, and z then is what
+ * the model put to its output matrix. Memory: embedding_width · vocab floats. GS_NUMERIC when W has
+ * not full rank (always when vocab < embedding_width): eigenvalues of W Wᵀ that differ by more than
+ * a factor of 1e10, since float32 logits would not determine z. */
 enum gs_status gs_decoder_invert(const struct gs_decoder *decoder, const float *logits, double *z,
                                  double *residual, struct gs_error *error);
 

@@ -59,7 +59,7 @@ void gs_default_sums_destroy(struct gs_default_sums *sums) {
     *sums = (struct gs_default_sums){0};
 }
 
-/* Each row's softmax, up to its denominator. A logit that is not finite makes that so, too. */
+/* Each row's softmax, up to its denominator. False when a logit is not finite. */
 static bool weigh_rows(struct pass *pass, size_t count) {
     size_t vocab = pass->decoder->vocab;
     bool finite = true;
@@ -71,12 +71,12 @@ static bool weigh_rows(struct pass *pass, size_t count) {
             if (row[v] > top) top = row[v];
         double sum = 0;
         for (size_t v = 0; v < vocab; v++) {
+            finite = finite && isfinite(row[v]);
             double value = exp((double)row[v] - (double)top);
             odds[v] = (float)value;
             sum += value;
         }
         pass->whole[r] = sum;
-        finite = finite && isfinite(sum) && isfinite(top);
     }
     return finite;
 }

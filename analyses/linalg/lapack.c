@@ -202,16 +202,3 @@ enum gs_status gs_eigenvectors(size_t n, double *matrix, double *values, struct 
     reverse_rows(matrix, n);
     return GS_OK;
 }
-
-enum gs_status gs_solve_positive(size_t n, double *matrix, double *b, struct gs_error *error) {
-    enum gs_status status = check_order(n, error);
-    if (status == GS_OK) status = check_upper(n, matrix, error);
-    if (status == GS_OK) status = check_vector(n, b, error);
-    if (status != GS_OK || n == 0) return status;
-    int threads = omp_get_max_threads();
-    omp_set_num_threads(1);
-    lapack_int info = LAPACKE_dposv_work(ORDER, TRIANGLE, (lapack_int)n, 1, matrix, (lapack_int)n,
-                                         b, (lapack_int)n);
-    omp_set_num_threads(threads);
-    return word_info(info, "dposv", "the matrix is not positive definite", error);
-}

@@ -1,4 +1,4 @@
-/* lapack.h - the one door to LAPACK: symmetric eigenvalues and positive definite systems, checked.
+/* lapack.h - the one door to LAPACK: symmetric eigenvalues and eigenvectors, checked.
  *
  * Every function first scans its input: a NaN or Inf is GS_NUMERIC naming row and column, since
  * LAPACK may hang on Inf or return NaN with info = 0. Matrices are row-major; of symmetric ones
@@ -32,9 +32,5 @@ enum gs_status gs_eigenvalues_updated(size_t n, double *matrix, const double *ve
 /* Eigenvalues, largest first, and eigenvectors: row k of the matrix becomes the unit vector of
  * values[k] (dsyevd). Vectors have no sign, and none of their own where eigenvalues coincide. */
 enum gs_status gs_eigenvectors(size_t n, double *matrix, double *values, struct gs_error *error);
-
-/* Solve A x = b for a symmetric positive definite A (n, n), which is destroyed; b (n) becomes x
- * (dposv). GS_NUMERIC when A is not positive definite to working precision. */
-enum gs_status gs_solve_positive(size_t n, double *matrix, double *b, struct gs_error *error);
 
 #endif

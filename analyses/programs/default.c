@@ -69,14 +69,16 @@ int main(int argc, char **argv) {
         .summary = "What the mean state of a trace predicts, against controls",
         .synopsis = "TRACE CHECKPOINT [options]",
         .description =
-            "Decodes the default of a model in three ways: the mean state, the mean of the logits, "
-            "the mean of the probabilities. Shows the top tokens of each, the rank correlation of "
-            "all tokens with unigram counts, and the same for controls: the mean embedding, random "
-            "directions of the same norm, shuffled counts.\n"
+            "Decodes the default of a model in three ways: the mean state, the mean of the\n"
+            "logits, the mean of the probabilities. Shows the top tokens of each, the rank\n"
+            "correlation of all tokens with unigram counts, and the same for controls: the\n"
+            "mean embedding, random directions of the same norm, shuffled counts.\n"
             "The checkpoint must be the one that the trace was made with.\n"
+            "Tables: default_tokens, default_control_tokens, controls.\n"
             "\n"
             "Example:\n"
-            "  gpnscope default run.h5 run_final.safetensors --tokenizer tok.model --counts shards",
+            "  gpnscope default run.h5 run_final.safetensors --tokenizer tok.model \\\n"
+            "      --counts shards",
         .options = options,
         .common = GS_TAKES_JSON | GS_TAKES_SEED,
         .min_files = 2,

@@ -55,12 +55,12 @@ int main(int argc, char **argv) {
         .summary = "How the states of a trace lie in space: norms, spectrum, dimension",
         .synopsis = "TRACE [options]",
         .description =
-            "Measures a stream of state vectors in one pass: their norm, how much of it the mean "
-            "state holds, each dimension's deviation, correlations between dimensions, the "
-            "spectrum of the covariance, and how many dimensions that is by several measures. "
-            "Each comes with a 95 % interval from a bootstrap over whole sequences.\n"
-            "Memory is O(d^2), whatever the number of rows. Every definition is in "
-            "analyses/geometry/measures.h.\n"
+            "Measures a stream of state vectors in one pass: their norm, how much of it the\n"
+            "mean state holds, each dimension's deviation, correlations between dimensions,\n"
+            "the spectrum of the covariance, and how many dimensions that is by several\n"
+            "measures. Each comes with a 95 % interval from a bootstrap over whole\n"
+            "sequences. Memory is O(d^2), whatever the number of rows.\n"
+            "Tables: spectrum, dim_std, running_mean_cosine, corr_histogram.\n"
             "\n"
             "Example: the geometry after the first 64 tokens, also as JSON\n"
             "  gpnscope geometry run.h5 --skip-first 64 --json geometry.json",

@@ -134,7 +134,6 @@ static void values_that_are_not_finite_are_named(void **state) {
     double fine[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, bad[3] = {0, -INFINITY, 0}, largest;
     gs_assert_error(gs_eigenvalues_updated(3, fine, bad, values, &largest, &error), GS_NUMERIC,
                     &error, "row 1");
-    gs_assert_error(gs_solve_positive(3, fine, bad, &error), GS_NUMERIC, &error, "row 1");
 }
 
 static void orders_that_overflow_workspaces_are_refused(void **state) {
@@ -145,35 +144,7 @@ static void orders_that_overflow_workspaces_are_refused(void **state) {
                     "32767");
     gs_assert_error(gs_eigenvectors((size_t)1 << 40, &none, &none, &error), GS_UNSUPPORTED, &error,
                     "32766");
-    gs_assert_error(gs_solve_positive(40000, &none, &none, &error), GS_UNSUPPORTED, &error,
-                    "40000");
     gs_assert_ok(gs_eigenvalues(0, &none, &none, &error), &error);
-}
-
-static void positive_systems_are_solved_and_others_named(void **state) {
-    (void)state;
-    enum { N = 30 };
-    double *root = random_symmetric(N, "root"), *matrix = gs_calloc(N * N, sizeof *matrix);
-    double x[N], b[N];
-    for (size_t i = 0; i < N; i++) x[i] = (double)i - 7;
-    for (size_t i = 0; i < N; i++)
-        for (size_t j = 0; j < N; j++) {
-            for (size_t k = 0; k < N; k++) matrix[i * N + j] += root[i * N + k] * root[j * N + k];
-            if (i == j) matrix[i * N + j] += 1;
-        }
-    for (size_t i = 0; i < N; i++) {
-        b[i] = 0;
-        for (size_t j = 0; j < N; j++) b[i] += matrix[i * N + j] * x[j];
-    }
-    struct gs_error error;
-    gs_assert_ok(gs_solve_positive(N, matrix, b, &error), &error);
-    for (size_t i = 0; i < N; i++)
-        gs_assert_near_at("solution", b[i], x[i], 1e-9, 0, __FILE__, __LINE__);
-    double indefinite[4] = {1, 2, 2, 1}, two[2] = {1, 1};
-    gs_assert_error(gs_solve_positive(2, indefinite, two, &error), GS_NUMERIC, &error,
-                    "not positive definite");
-    gs_free(root);
-    gs_free(matrix);
 }
 
 static void threads_change_no_bit(void **state) {
@@ -198,7 +169,6 @@ int main(void) {
         cmocka_unit_test(an_update_across_the_top_changes_nothing),
         cmocka_unit_test(values_that_are_not_finite_are_named),
         cmocka_unit_test(orders_that_overflow_workspaces_are_refused),
-        cmocka_unit_test(positive_systems_are_solved_and_others_named),
         cmocka_unit_test(threads_change_no_bit),
     };
     print_message("seed %d\n", SEED);
