@@ -1,14 +1,17 @@
 /* Good safetensors files: what is written is read again, what others write is read, all exact. */
 #include "tests/support/support.h"
 
+#include "core/base/file.h"
 #include "core/base/random.h"
 #include "core/checkpoint/float_formats.h"
 #include "core/checkpoint/safetensors.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static struct gs_tensor declare(const char *name, size_t rows, size_t columns) {
     struct gs_tensor tensor = {.rank = columns ? 2 : 1, .shape = {rows, columns}};
@@ -104,6 +107,36 @@ static void test_existing_output(void **state) {
     const char *nowhere = gs_scratch_path("no/such/folder/a.safetensors");
     gs_assert_error(gs_safetensors_write(nowhere, false, written, NULL, &error), GS_MISSING, &error,
                     "no/such/folder");
+    gs_parameters_destroy(written);
+}
+
+/* A write that the system refuses (here a limit of the file size) says which file and why, and
+ * leaves what was there, and nothing beside it. */
+static void test_failed_write(void **state) {
+    (void)state;
+    struct gs_error error = {0};
+    struct gs_parameters *written = make_parameters(8);
+    const char *path = gs_scratch_path("limited/kept.safetensors");
+    gs_assert_ok(gs_folder_create(gs_scratch_path("limited"), &error), &error);
+    gs_scratch_file("limited/kept.safetensors", "old", 3);
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit small = {20000, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    enum gs_status status = gs_safetensors_write(path, true, written, NULL, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, handler);
+    gs_assert_error(status, GS_IO, &error, "kept.safetensors", "File too large");
+    char **names = NULL;
+    size_t count = 0;
+    gs_assert_ok(gs_folder_list(gs_scratch_path("limited"), &names, &count, &error), &error);
+    assert_int_equal(count, 1);
+    gs_free_names(names, count);
+    struct gs_mapped_file kept;
+    gs_assert_ok(gs_file_map(path, &kept, &error), &error);
+    assert_int_equal(kept.size, 3);
+    gs_file_unmap(&kept);
     gs_parameters_destroy(written);
 }
 
@@ -242,10 +275,11 @@ static void test_python_file(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),          cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_existing_output),     cmocka_unit_test(test_foreign_file),
-        cmocka_unit_test(test_double_out_of_range), cmocka_unit_test(test_halves),
-        cmocka_unit_test(test_large_header),        cmocka_unit_test(test_python_file),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_existing_output), cmocka_unit_test(test_foreign_file),
+        cmocka_unit_test(test_failed_write),    cmocka_unit_test(test_double_out_of_range),
+        cmocka_unit_test(test_halves),          cmocka_unit_test(test_large_header),
+        cmocka_unit_test(test_python_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

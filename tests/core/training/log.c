@@ -4,9 +4,11 @@
 #include "core/training/log.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static const char *const metrics[] = {"pred_ce", "state_norm"};
 
@@ -119,6 +121,27 @@ static void test_other_columns(void **state) {
     assert_content(path, theirs);
 }
 
+/* The row that the system refuses is an error with errno and path. */
+static void test_failed_write(void **state) {
+    (void)state;
+    const char *path = gs_scratch_path("limited.csv");
+    struct gs_training_log *log = begin(path, 0);
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit small = {100, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    struct gs_error error = {0};
+    const double values[] = {1, 2};
+    enum gs_status status = GS_OK;
+    for (size_t step = 1; step < 5 && status == GS_OK; step++)
+        status = gs_training_log_row(log, step, 1, 1, 1, values, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, handler);
+    gs_assert_error(status, GS_IO, &error, "limited.csv", "File too large");
+    gs_training_log_close(log);
+}
+
 static void test_missing_folder(void **state) {
     (void)state;
     struct gs_training_log *log = NULL;
@@ -130,9 +153,9 @@ static void test_missing_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_format),         cmocka_unit_test(test_no_metrics),
-        cmocka_unit_test(test_going_on),       cmocka_unit_test(test_other_columns),
-        cmocka_unit_test(test_missing_folder),
+        cmocka_unit_test(test_format),       cmocka_unit_test(test_no_metrics),
+        cmocka_unit_test(test_going_on),     cmocka_unit_test(test_other_columns),
+        cmocka_unit_test(test_failed_write), cmocka_unit_test(test_missing_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -269,5 +269,6 @@ int main(void) {
         cmocka_unit_test(test_report),
         cmocka_unit_test(test_exhausted),
     };
+    gs_threads_set(1); /* tiny models: waiting for each other is all that more would do */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

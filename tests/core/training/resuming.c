@@ -1,6 +1,7 @@
 /* A run that is stopped and resumed equals the whole run; what cannot be resumed is refused. */
 #include "tests/core/training/small_run.h"
 
+#include "core/base/environment.h"
 #include "core/base/file.h"
 #include "core/base/memory.h"
 #include "core/checkpoint/safetensors.h"
@@ -219,5 +220,6 @@ int main(void) {
         cmocka_unit_test(test_other_run),    cmocka_unit_test(test_truncated_file),
         cmocka_unit_test(test_foreign_file),
     };
+    gs_threads_set(1); /* tiny models: waiting for each other is all that more would do */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
