@@ -220,6 +220,21 @@ static void a_head_that_forgets_nothing(void **state) {
     free_data(&d);
 }
 
+/* α = 1 across the key, but it is rewritten: nothing is said to be kept for ever along it. */
+static void a_head_that_only_rewrites(void **state) {
+    (void)state;
+    static const uint64_t length[] = {30};
+    struct data d = make_data(2, length, 1);
+    for (size_t i = 0; i < 60; i++) d.beta[i] = i % 2 ? 0.5f : 0.001f;
+    struct gs_retention_plan plan = {.transition = GS_TRANSITION_GATED_DELTA};
+    struct gs_retention *r = measure(&d, &plan);
+    assert_int_equal(gs_retention_efold(r, 0).reach, GS_REACH_NONE);
+    assert_int_equal(gs_retention_key_efold(r, 0).reach, GS_REACH_CENSORED);
+    gs_assert_near("key", gs_retention_key_efold(r, 1).value, 1 / log(2), 0, 1e-12);
+    gs_retention_destroy(r);
+    free_data(&d);
+}
+
 static void one_row_says_nothing(void **state) {
     (void)state;
     static const uint64_t length[] = {1, 1, 0};
@@ -450,6 +465,28 @@ static void equal_sequences_have_no_spread(void **state) {
     free_data(&d);
 }
 
+/* One of many sequences holds an α of 0: draws without it have a finite mean of logs, draws with it
+ * an e-folding of 0, and none is lost as 0 · ∞. */
+static void an_infinite_log_is_not_spread(void **state) {
+    (void)state;
+    static const uint64_t length[] = {20, 20, 20};
+    struct data d = make_data(1, length, 3);
+    for (size_t i = 0; i < 60; i++) d.gamma[i] = -0.5f;
+    d.gamma[25] = -INFINITY;
+    struct gs_retention_plan plan = {0};
+    struct gs_retention *r = measure(&d, &plan);
+    struct gs_bootstrap bootstrap = {SEED, 200};
+    struct gs_retention_intervals intervals;
+    struct gs_error error;
+    gs_assert_ok(gs_retention_bootstrap(r, 0, &bootstrap, &intervals, &error), &error);
+    assert_true(intervals.geometric_efold.known);
+    assert_int_equal(intervals.geometric_efold.replicates, 200);
+    gs_assert_near("low", intervals.geometric_efold.low, 0, 0, 0);
+    gs_assert_near("high", intervals.geometric_efold.high, 2, 0, 1e-12);
+    gs_retention_destroy(r);
+    free_data(&d);
+}
+
 /* ---- results ---- */
 
 static void results_have_names_and_statuses(void **state) {
@@ -525,6 +562,7 @@ int main(void) {
         cmocka_unit_test(gates_of_exactly_zero_and_one),
         cmocka_unit_test(a_head_that_forgets_at_once),
         cmocka_unit_test(a_head_that_forgets_nothing),
+        cmocka_unit_test(a_head_that_only_rewrites),
         cmocka_unit_test(one_row_says_nothing),
         cmocka_unit_test(constant_decay_is_found_exactly),
         cmocka_unit_test(the_paper_s_rule_has_a_gap),
@@ -533,6 +571,7 @@ int main(void) {
         cmocka_unit_test(blocks_and_threads),
         cmocka_unit_test(intervals_hold_the_truth),
         cmocka_unit_test(equal_sequences_have_no_spread),
+        cmocka_unit_test(an_infinite_log_is_not_spread),
         cmocka_unit_test(results_have_names_and_statuses),
         cmocka_unit_test(wrong_gates_are_named),
     };
