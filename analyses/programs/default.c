@@ -66,7 +66,7 @@ static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
 int main(int argc, char **argv) {
     static const struct gs_command command = {
         .name = "default",
-        .summary = "What the mean state of a trace predicts, against controls",
+        .summary = "the tokens that the mean state predicts, against controls",
         .synopsis = "TRACE CHECKPOINT [options]",
         .description =
             "Decodes the default of a model in three ways: the mean state, the mean of the\n"

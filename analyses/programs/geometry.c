@@ -52,7 +52,7 @@ static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
 int main(int argc, char **argv) {
     static const struct gs_command command = {
         .name = "geometry",
-        .summary = "How the states of a trace lie in space: norms, spectrum, dimension",
+        .summary = "norms, correlations, spectrum and dimension of the states",
         .synopsis = "TRACE [options]",
         .description =
             "Measures a stream of state vectors in one pass: their norm, how much of it the\n"

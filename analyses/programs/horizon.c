@@ -56,7 +56,7 @@ static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
 int main(int argc, char **argv) {
     static const struct gs_command command = {
         .name = "horizon",
-        .summary = "How far apart two states of a trace still look alike",
+        .summary = "how long states stay alike: cosine by lag",
         .synopsis = "TRACE [options]",
         .description =
             "Measures the mean cosine of two states that lie k tokens apart in one sequence, for "

@@ -66,7 +66,7 @@ static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
 int main(int argc, char **argv) {
     static const struct gs_command command = {
         .name = "retention",
-        .summary = "How long each memory head of a trace keeps what it holds",
+        .summary = "how long each memory head keeps what it holds",
         .synopsis = "TRACE [options]",
         .description =
             "Measures, from the gates of each memory head, which share of what it holds is left "

@@ -30,16 +30,16 @@ struct command {
 static const struct command commands[] = {
     {"bring text and models", "tokenize",
      "turn text into token shards, or train a tokenizer on it"},
-    {NULL, "train", "train a model from a config"},
+    {NULL, "train", "train a model from a config, with checkpoints and a log"},
     {"run a model", "eval", "loss and perplexity of a checkpoint, also by position"},
     {NULL, "trace", "record every state and gate of a run into an HDF5 file"},
     {"measure a trace", "geometry", "norms, correlations, spectrum and dimension of the states"},
-    {NULL, "default", "the tokens that the mean state stands for, with controls"},
-    {NULL, "horizon", "how long states stay similar: cosine by lag"},
-    {NULL, "retention", "how long each memory head keeps what was written"},
-    {"report", "report", "everything above for a trace, as one page with figures"},
+    {NULL, "default", "the tokens that the mean state predicts, against controls"},
+    {NULL, "horizon", "how long states stay alike: cosine by lag"},
+    {NULL, "retention", "how long each memory head keeps what it holds"},
+    {"report", "report", "all analyses of a trace as one page with figures, JSON and CSV"},
     {"look into files", "info", "say what a checkpoint, trace, shard folder or result holds"},
-    {NULL, "check", "validate such a file to the last value; exit 1 names the fault"},
+    {NULL, "check", "validate a file to its last value; exit 1 names the fault"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands, FOLDERS = 3 };
 

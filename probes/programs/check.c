@@ -40,7 +40,7 @@ static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
 int main(int argc, char **argv) {
     static const struct gs_command command = {
         .name = "check",
-        .summary = "validate such a file to the last value; exit 1 names the fault",
+        .summary = "validate a file to its last value; exit 1 names the fault",
         .synopsis = "FILE",
         .description =
             "Reads everything in a checkpoint, trace, folder of token shards, file of ids,\n"

@@ -100,7 +100,7 @@ static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
 int main(int argc, char **argv) {
     static const struct gs_command command = {
         .name = "report",
-        .summary = "All analyses of a trace as one page with figures, JSON and CSV",
+        .summary = "all analyses of a trace as one page with figures, JSON and CSV",
         .synopsis = "TRACE… -o DIR [options]",
         .description =
             "Measures geometry, default token, horizon, retention and loss by position of each "
