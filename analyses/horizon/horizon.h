@@ -96,9 +96,9 @@ enum gs_status gs_horizon_results(const struct gs_horizon *horizon,
 /* The whole for a trace: stream by name (NULL: the usual one), documents from the sequences'
  * names where the file has them. plan->document is not used. */
 enum gs_status gs_horizon_of_trace(struct gs_trace *trace, const char *stream,
-                                const struct gs_horizon_plan *plan,
-                                const struct gs_bootstrap *bootstrap,
-                                const struct gs_progress *progress, struct gs_results *results,
-                                struct gs_error *error);
+                                   const struct gs_horizon_plan *plan,
+                                   const struct gs_bootstrap *bootstrap,
+                                   const struct gs_progress *progress, struct gs_results *results,
+                                   struct gs_error *error);
 
 #endif

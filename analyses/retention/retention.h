@@ -127,10 +127,10 @@ enum gs_status gs_retention_results(const struct gs_retention *retention, bool n
 /* The whole for a trace: memory by name (NULL: the usual one); null: the untrained model's trace on
  * the same text, or NULL. Also the mean share of the memory read in each layer's state, where the
  * trace has /read. plan->transition is taken from the file. */
-enum gs_status gs_retention_of_trace(struct gs_trace *trace, const char *memory, struct gs_trace *null,
-                                  const struct gs_retention_plan *plan,
-                                  const struct gs_bootstrap *bootstrap,
-                                  const struct gs_progress *progress, struct gs_results *results,
-                                  struct gs_error *error);
+enum gs_status gs_retention_of_trace(struct gs_trace *trace, const char *memory,
+                                     struct gs_trace *null, const struct gs_retention_plan *plan,
+                                     const struct gs_bootstrap *bootstrap,
+                                     const struct gs_progress *progress, struct gs_results *results,
+                                     struct gs_error *error);
 
 #endif

@@ -187,11 +187,11 @@ static enum gs_status measure_part(const struct part *p, const struct gs_retenti
     return status;
 }
 
-enum gs_status gs_retention_of_trace(struct gs_trace *trace, const char *memory, struct gs_trace *null,
-                                  const struct gs_retention_plan *plan,
-                                  const struct gs_bootstrap *bootstrap,
-                                  const struct gs_progress *progress, struct gs_results *results,
-                                  struct gs_error *error) {
+enum gs_status gs_retention_of_trace(struct gs_trace *trace, const char *memory,
+                                     struct gs_trace *null, const struct gs_retention_plan *plan,
+                                     const struct gs_bootstrap *bootstrap,
+                                     const struct gs_progress *progress, struct gs_results *results,
+                                     struct gs_error *error) {
     struct part trained = {.trace = trace,
                            .info = gs_trace_info(trace),
                            .bootstrap = bootstrap,

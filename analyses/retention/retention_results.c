@@ -27,9 +27,19 @@ static void set_interval(struct gs_value *value, const struct gs_interval *inter
         value->reason = "no interval: in part of the resamples it is not reached in the window";
 }
 
+/* A curve that falls to 0 or below within one lag has no logarithm there: the e-folding given is
+ * the lag before, and that must be said. `curve` NULL: the lag is not read off a curve. */
+static const char *limit_reason(const struct gs_retention *x, const double *curve, size_t head,
+                                struct gs_lag_value lag) {
+    if (!curve || lag.value != floor(lag.value) || !(lag.value < (double)x->max_lag)) return NULL;
+    if (curve[head * x->max_lag + (size_t)lag.value] > 0) return NULL;
+    return "one lag further the mean is 0 or negative: this is the limit";
+}
+
 static enum gs_status add_lag(struct report *r, size_t head, const char *what,
-                              struct gs_lag_value lag, const struct gs_interval *interval,
-                              const char *undefined_reason, const char *none_reason) {
+                              struct gs_lag_value lag, const double *curve,
+                              const struct gs_interval *interval, const char *undefined_reason,
+                              const char *none_reason) {
     char name[NAME];
     snprintf(name, sizeof name, "retention.%shead.%02zu.%s", r->prefix, head, what);
     struct gs_value value = {
@@ -63,19 +73,19 @@ static enum gs_status add_head(struct report *r, size_t head) {
     struct gs_retention_intervals i;
     enum gs_status status = gs_retention_bootstrap(x, head, r->bootstrap, &i, r->error);
     if (status == GS_OK)
-        status = add_lag(r, head, "efold", gs_retention_efold(x, head), &i.efold, short_reason,
-                         unit_decay);
-    if (status == GS_OK)
-        status = add_lag(r, head, "half_life", gs_retention_half_life(x, head), &i.half_life,
+        status = add_lag(r, head, "efold", gs_retention_efold(x, head), x->retention, &i.efold,
                          short_reason, unit_decay);
     if (status == GS_OK)
-        status = add_lag(r, head, "geometric_efold", gs_retention_geometric_efold(x, head),
+        status = add_lag(r, head, "half_life", gs_retention_half_life(x, head), x->retention,
+                         &i.half_life, short_reason, unit_decay);
+    if (status == GS_OK)
+        status = add_lag(r, head, "geometric_efold", gs_retention_geometric_efold(x, head), NULL,
                          &i.geometric_efold, short_reason, unit_decay);
     if (status == GS_OK)
-        status = add_lag(r, head, "arithmetic_efold", gs_retention_arithmetic_efold(x, head),
+        status = add_lag(r, head, "arithmetic_efold", gs_retention_arithmetic_efold(x, head), NULL,
                          &i.arithmetic_efold, short_reason, unit_decay);
     if (status == GS_OK)
-        status = add_lag(r, head, "key_retention_efold", gs_retention_key_efold(x, head),
+        status = add_lag(r, head, "key_retention_efold", gs_retention_key_efold(x, head), x->key,
                          &i.key_efold, key_reason, unit_key);
     return status;
 }

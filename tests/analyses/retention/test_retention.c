@@ -367,6 +367,28 @@ static void key_retention_keeps_its_sign(void **state) {
     free_data(&d);
 }
 
+/* An e-folding that is a limit says so, in its results. */
+static void a_limit_is_said(void **state) {
+    (void)state;
+    static const uint64_t length[] = {30, 30};
+    struct data d = make_data(1, length, 2);
+    for (size_t i = 0; i < 60; i++) d.gamma[i] = -0.25f, d.beta[i] = 1;
+    struct gs_retention_plan plan = {.transition = GS_TRANSITION_GPN};
+    struct gs_retention *r = measure(&d, &plan);
+    struct gs_results *results = gs_results_create("retention");
+    struct gs_bootstrap bootstrap = {SEED, 20};
+    struct gs_error error;
+    struct gs_value value;
+    gs_assert_ok(gs_retention_results(r, false, NULL, &bootstrap, results, &error), &error);
+    assert_true(gs_results_find(results, "retention.head.00.key_retention_efold", &value));
+    assert_true(value.value == 0 && value.reason && strstr(value.reason, "limit"));
+    assert_true(gs_results_find(results, "retention.head.00.efold", &value));
+    assert_true(!value.reason || !value.reason[0]);
+    gs_results_destroy(results);
+    gs_retention_destroy(r);
+    free_data(&d);
+}
+
 /* ---- bits, blocks, threads ---- */
 
 static void blocks_and_threads(void **state) {
@@ -568,6 +590,7 @@ int main(void) {
         cmocka_unit_test(the_paper_s_rule_has_a_gap),
         cmocka_unit_test(jensen_holds),
         cmocka_unit_test(key_retention_keeps_its_sign),
+        cmocka_unit_test(a_limit_is_said),
         cmocka_unit_test(blocks_and_threads),
         cmocka_unit_test(intervals_hold_the_truth),
         cmocka_unit_test(equal_sequences_have_no_spread),
