@@ -46,6 +46,7 @@ static enum gs_status add_lag(struct report *r, size_t head, const char *what,
         .value = lag.value, .unit = "token", .n = lag.windows, .status = gs_reach_name(lag.reach)};
     switch (lag.reach) {
     case GS_REACH_OK:
+        value.reason = limit_reason(r->retention, curve, head, lag);
         break;
     case GS_REACH_CENSORED:
         value.has_bound = true;
