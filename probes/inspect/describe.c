@@ -52,8 +52,7 @@ static void row(struct sheet *sheet, struct gs_table *to, const struct gs_cell *
     if (sheet->status == GS_OK) sheet->status = gs_table_row(to, cells, sheet->error);
 }
 
-/* ---- tensors ------------------------------------------------------------------------------------
- */
+/* ---- tensors ---- */
 
 static const char *const tensor_columns[] = {"name", "shape", "count", "norm"};
 
@@ -157,8 +156,7 @@ static void describe_config(struct sheet *sheet, const char *path) {
     gs_training_config_destroy(config);
 }
 
-/* ---- traces
- * --------------------------------------------------------------------------------------- */
+/* ---- traces ---- */
 
 static void trace_labels(struct sheet *sheet, const struct gs_trace_info *info) {
     uint64_t rows = 0;
@@ -252,8 +250,7 @@ static void describe_hdf5(struct sheet *sheet, const char *path) {
     gs_h5_close(file, NULL);
 }
 
-/* ---- tokens, tokenizers, results
- * --------------------------------------------------------------------- */
+/* ---- tokens, tokenizers, results ---- */
 
 static void describe_shards(struct sheet *sheet, const char *path) {
     struct gs_tokens *tokens;

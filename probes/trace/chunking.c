@@ -4,7 +4,7 @@
 
 enum {
     CHUNK_BYTES = 1024 * 1024,
-    SMALL_BYTES = 16 * 1024,  /* a chunk below this is more index than data */
+    SMALL_BYTES = 4 * 1024,   /* a chunk below this is more index than data */
     INDEX_BYTES = 64,         /* of the index, for each chunk, with the index half empty */
     FIXED_BYTES = 256 * 1024, /* headers, groups, attributes besides config and command */
     TEXT_LIMIT = 1024
@@ -55,7 +55,7 @@ size_t gs_trace_chunk_rows(size_t row_bytes, const uint64_t *start, size_t seque
 static bool add_dataset(const struct gs_trace_plan *plan, size_t row_bytes, size_t *bytes) {
     size_t rows = (size_t)plan->start[plan->sequences];
     size_t chunk_rows = gs_trace_chunk_rows(row_bytes, plan->start, plan->sequences);
-    size_t chunks = rows / chunk_rows + 1, data, index, chunk;
+    size_t chunks = rows / chunk_rows + (rows % chunk_rows != 0), data, index, chunk;
     return gs_multiply(chunk_rows, row_bytes, &chunk) && gs_multiply(chunks, chunk, &data) &&
            gs_multiply(chunks, INDEX_BYTES, &index) && gs_add(*bytes, data, bytes) &&
            gs_add(*bytes, index, bytes) && gs_add(*bytes, TEXT_LIMIT, bytes);

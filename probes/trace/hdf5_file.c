@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer texts do not fit into an object header and are stored as variable strings. */
-enum { FIXED_TEXT_LIMIT = 60000, READ_CACHE = 16 * 1024 * 1024 };
+enum { READ_CACHE = 16 * 1024 * 1024 };
 
 struct gs_h5 {
     hid_t id;
@@ -31,8 +30,7 @@ struct gs_h5_data {
     enum { PLAIN, HALF, BRAIN } narrow; /* the two 16-bit floats */
 };
 
-/* ---- the library and its errors ---------------------------------------------------------------
- */
+/* ---- the library and its errors ---- */
 
 /* Printing off, exit handler off, no filter plug-ins from the environment. */
 static void start_library(void) {
@@ -71,28 +69,42 @@ static herr_t note_complaint(unsigned depth, const H5E_error2_t *entry, void *co
     return 0;
 }
 
-/* An error from HDF5's stack: "<doing>: <cause>", in file, dataset or attribute. `object` may be
- * NULL. The status is GS_IO where the system gave an errno, else `otherwise`. */
-static enum gs_status fail_h5(struct gs_error *error, enum gs_status otherwise,
-                              const struct gs_h5 *file, const char *object, const char *doing) {
+/* What HDF5's stack says now. Every further call of the library, a close included, wipes it. */
+static struct complaint current_complaint(void) {
     struct complaint complaint = {.text = "", .errno_value = 0, .lock = false};
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, note_complaint, &complaint);
-    H5Eclear2(H5E_DEFAULT);
+    return complaint;
+}
+
+/* An error from a complaint: "<doing>: <cause>", in file, dataset or attribute. `object` may be
+ * NULL. The status is GS_IO where the system gave an errno, else `otherwise`. */
+static enum gs_status fail_as(struct gs_error *error, enum gs_status otherwise,
+                              const struct gs_h5 *file, const char *object, const char *doing,
+                              const struct complaint *complaint) {
+    int number = complaint->errno_value;
     enum gs_status status = otherwise;
-    if (complaint.errno_value != 0) {
-        int value = complaint.errno_value;
-        status = value == ENOENT ? GS_MISSING : value == EEXIST ? GS_EXISTS : GS_IO;
-        gs_fail(error, status, "%s: %s (errno %d)", doing, strerror(value), value);
+    H5Eclear2(H5E_DEFAULT);
+    if (number != 0) {
+        status = number == ENOENT ? GS_MISSING : number == EEXIST ? GS_EXISTS : GS_IO;
+        gs_fail(error, status, "%s: %s (errno %d)", doing, strerror(number), number);
     } else
-        gs_fail(error, status, "%s: %s", doing, complaint.text[0] ? complaint.text : "HDF5 failed");
+        gs_fail(error, status, "%s: %s", doing,
+                complaint->text[0] ? complaint->text : "HDF5 failed");
     if (object)
         gs_error_where(error, "%s, %s", file->path, object);
     else
         gs_error_where(error, "%s", file->path);
-    if (complaint.lock)
+    if (complaint->lock)
         gs_error_next(error, "HDF5 could not lock the file: another process may be writing it; on "
                              "a file system without locks set HDF5_USE_FILE_LOCKING=FALSE");
     return status;
+}
+
+/* The same right after the call that failed. */
+static enum gs_status fail_h5(struct gs_error *error, enum gs_status otherwise,
+                              const struct gs_h5 *file, const char *object, const char *doing) {
+    struct complaint complaint = current_complaint();
+    return fail_as(error, otherwise, file, object, doing, &complaint);
 }
 
 /* An error of our own about one object. */
@@ -103,8 +115,7 @@ static enum gs_status fail_object(struct gs_error *error, enum gs_status status,
     return status;
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 bool gs_h5_recognise(const char *path) {
     static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
@@ -229,8 +240,7 @@ const char *gs_h5_path(const struct gs_h5 *file) {
     return file->path;
 }
 
-/* ---- what is there -----------------------------------------------------------------------------
- */
+/* ---- what is there ---- */
 
 static enum gs_status fail_external(struct gs_error *error, const struct gs_h5 *file,
                                     const char *path) {
@@ -373,8 +383,7 @@ enum gs_status gs_h5_group_create(struct gs_h5 *file, const char *path, struct g
     return status;
 }
 
-/* ---- attributes ---------------------------------------------------------------------------------
- */
+/* ---- attributes ---- */
 
 struct attribute {
     hid_t id, type, space;
@@ -531,25 +540,28 @@ enum gs_status gs_h5_number(struct gs_h5 *file, const char *object, const char *
     return status;
 }
 
-/* Write a scalar attribute; an old one of another type is replaced, one of the same type is
- * written in place. */
+/* Write a scalar attribute. An old number of the same type is written over in place; anything else
+ * is deleted first (HDF5 1.10 confuses variable texts that are written over). */
 static enum gs_status set_attribute(struct gs_h5 *file, const char *object, const char *name,
                                     hid_t type, const void *value, struct gs_error *error) {
     struct attribute old;
     enum gs_status status = attribute_open(file, object, name, &old, error);
     if (status != GS_OK) return status;
-    bool in_place = old.id >= 0 && old.count == 1 && H5Tequal(old.type, type) > 0;
+    bool in_place =
+        old.id >= 0 && old.count == 1 && old.family != H5T_STRING && H5Tequal(old.type, type) > 0;
     bool good = true;
     if (in_place)
         good = H5Awrite(old.id, type, value) >= 0;
     else if (old.id >= 0)
         good = H5Adelete_by_name(file->id, object, name, H5P_DEFAULT) >= 0;
+    struct complaint complaint = current_complaint();
     attribute_close(&old);
     if (good && !in_place) {
         hid_t space = H5Screate(H5S_SCALAR);
         hid_t id = H5Acreate_by_name(file->id, object, name, type, space, H5P_DEFAULT, H5P_DEFAULT,
                                      H5P_DEFAULT);
         good = id >= 0 && H5Awrite(id, type, value) >= 0;
+        complaint = current_complaint();
         if (id >= 0) H5Aclose(id);
         if (space >= 0) H5Sclose(space);
     }
@@ -557,7 +569,7 @@ static enum gs_status set_attribute(struct gs_h5 *file, const char *object, cons
     file->failed = true;
     char doing[128];
     snprintf(doing, sizeof doing, "writing attribute \"%s\"", name);
-    return fail_h5(error, GS_IO, file, object, doing);
+    return fail_as(error, GS_IO, file, object, doing, &complaint);
 }
 
 /* UTF-8 text of a fixed size, or variable for H5T_VARIABLE. */
@@ -574,12 +586,9 @@ static hid_t text_type(size_t size) {
 
 enum gs_status gs_h5_set_text(struct gs_h5 *file, const char *object, const char *name,
                               const char *text, struct gs_error *error) {
-    size_t length = strlen(text);
-    bool variable = length > FIXED_TEXT_LIMIT;
-    hid_t type = text_type(variable ? H5T_VARIABLE : length > 0 ? length : 1);
+    hid_t type = text_type(H5T_VARIABLE);
     if (type < 0) return fail_h5(error, GS_IO, file, object, "writing an attribute");
-    enum gs_status status =
-        set_attribute(file, object, name, type, variable ? (const void *)&text : text, error);
+    enum gs_status status = set_attribute(file, object, name, type, &text, error);
     H5Tclose(type);
     return status;
 }
@@ -594,8 +603,7 @@ enum gs_status gs_h5_set_number(struct gs_h5 *file, const char *object, const ch
     return set_attribute(file, object, name, H5T_NATIVE_DOUBLE, &number, error);
 }
 
-/* ---- types
- * ---------------------------------------------------------------------------------------- */
+/* ---- types ---- */
 
 /* IEEE binary16, of which HDF5 1.10 has no predefined type: the layout h5py writes. */
 static hid_t half_type(void) {
@@ -713,8 +721,7 @@ static enum gs_status describe_space(struct gs_h5_data *data, hid_t space, struc
                        "a dataset whose size in bytes does not fit into 64 bits");
 }
 
-/* ---- what is refused
- * -------------------------------------------------------------------------------- */
+/* ---- what is refused ---- */
 
 /* Filters of the HDF5 registry that people meet, for those files that do not carry the name. */
 static const char *filter_name(H5Z_filter_t id, const char *stored) {
@@ -802,8 +809,7 @@ static enum gs_status check_layout(struct gs_h5_data *data, hid_t creation,
     return check_filters(data, creation, error);
 }
 
-/* ---- opening and creating datasets
- * -------------------------------------------------------------------- */
+/* ---- opening and creating datasets ---- */
 
 static struct gs_h5_data *data_alloc(struct gs_h5 *file, const char *path) {
     struct gs_h5_data *data = gs_calloc(1, sizeof *data);
@@ -866,9 +872,10 @@ enum gs_status gs_h5_data_open(struct gs_h5 *file, const char *path, struct gs_h
     hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
     if (access >= 0 && H5Pset_chunk_cache(access, 521, READ_CACHE, H5D_CHUNK_CACHE_W0_DEFAULT) >= 0)
         opened->id = H5Dopen2(file->id, path, access);
+    struct complaint complaint = current_complaint();
     if (access >= 0) H5Pclose(access);
     if (opened->id < 0)
-        status = fail_h5(error, GS_FORMAT, file, path, "opening a dataset");
+        status = fail_as(error, GS_FORMAT, file, path, "opening a dataset", &complaint);
     else
         status = describe(opened, error);
     if (status != GS_OK) {
@@ -918,7 +925,7 @@ static hid_t without_cache(void) {
 }
 
 static hid_t create_dataset(struct gs_h5 *file, const char *path, hid_t type, size_t rank,
-                            const size_t *shape, hid_t creation) {
+                            const size_t *shape, hid_t creation, struct complaint *complaint) {
     hsize_t dims[GS_H5_MAX_RANK] = {0};
     for (size_t axis = 0; axis < rank; axis++) dims[axis] = shape[axis];
     hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple((int)rank, dims, NULL);
@@ -926,6 +933,7 @@ static hid_t create_dataset(struct gs_h5 *file, const char *path, hid_t type, si
     hid_t id = H5I_INVALID_HID;
     if (space >= 0 && links >= 0 && access >= 0)
         id = H5Dcreate2(file->id, path, type, space, links, creation, access);
+    *complaint = current_complaint();
     if (access >= 0) H5Pclose(access);
     if (links >= 0) H5Pclose(links);
     if (space >= 0) H5Sclose(space);
@@ -940,12 +948,15 @@ enum gs_status gs_h5_data_create(struct gs_h5 *file, const char *path,
     if (!created) return gs_fail_memory(error, sizeof *created, "a dataset");
     hid_t type = element_type(spec->type, spec->big_endian ? H5T_ORDER_BE : H5T_ORDER_LE);
     hid_t creation = creation_list(spec);
+    struct complaint complaint = current_complaint();
     if (type >= 0 && creation >= 0)
-        created->id = create_dataset(file, path, type, spec->rank, spec->dims, creation);
+        created->id =
+            create_dataset(file, path, type, spec->rank, spec->dims, creation, &complaint);
     if (creation >= 0) H5Pclose(creation);
     if (type >= 0) H5Tclose(type);
-    enum gs_status status = created->id < 0 ? fail_h5(error, GS_IO, file, path, "making a dataset")
-                                            : describe(created, error);
+    enum gs_status status = created->id < 0
+                                ? fail_as(error, GS_IO, file, path, "making a dataset", &complaint)
+                                : describe(created, error);
     if (status != GS_OK) {
         gs_h5_data_close(created);
         return status;
@@ -954,9 +965,7 @@ enum gs_status gs_h5_data_create(struct gs_h5 *file, const char *path,
     return GS_OK;
 }
 
-/* ---- rows
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 /* Is [first, first + rows) inside? A scalar is one row. */
 static enum gs_status check_rows(const struct gs_h5_data *data, size_t first, size_t rows,
@@ -1002,13 +1011,14 @@ static enum gs_status transfer(const struct gs_h5_data *data, size_t first, size
         good = H5Dread(data->id, memory, selection.memory, selection.file, H5P_DEFAULT, to) >= 0;
     else if (good)
         good = H5Dwrite(data->id, memory, selection.memory, selection.file, H5P_DEFAULT, from) >= 0;
+    struct complaint complaint = current_complaint();
     selection_close(&selection);
     if (good) return GS_OK;
     if (from) data->file->failed = true;
     char doing[96];
     snprintf(doing, sizeof doing, "%s %zu rows from row %zu on", to ? "reading" : "writing", rows,
              first);
-    return fail_h5(error, to ? GS_FORMAT : GS_IO, data->file, data->path, doing);
+    return fail_as(error, to ? GS_FORMAT : GS_IO, data->file, data->path, doing, &complaint);
 }
 
 enum gs_status gs_h5_data_write(struct gs_h5_data *data, size_t first, size_t rows,
@@ -1108,8 +1118,8 @@ enum gs_status gs_h5_data_f64(struct gs_h5_data *data, size_t first, size_t rows
     return status;
 }
 
-/* ---- integers: HDF5 clips what does not fit in silence, so everything goes through 64 bits
- * -------- */
+/* ---- integers: HDF5 clips what does not fit in silence, so everything goes through 64 bits ----
+ */
 
 static enum gs_status fail_integer(struct gs_error *error, const struct gs_h5_data *data,
                                    size_t first, size_t index, bool negative, uint64_t bits,
@@ -1188,9 +1198,7 @@ enum gs_status gs_h5_data_u16(struct gs_h5_data *data, size_t first, size_t rows
     return status;
 }
 
-/* ---- text
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
 struct text_place {
     const struct gs_h5_data *data;
@@ -1230,19 +1238,24 @@ enum gs_status gs_h5_write_texts(struct gs_h5 *file, const char *path, const cha
             memcpy(fixed + i * longest, texts[i], strlen(texts[i]));
     }
     const void *buffer = variable ? (const void *)texts : fixed;
-    bool good = type >= 0 && buffer;
-    hid_t id = good ? create_dataset(file, path, type, 1, &count, H5P_DEFAULT) : H5I_INVALID_HID;
-    good =
-        id >= 0 && (count == 0 || H5Dwrite(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0);
-    enum gs_status status = good ? GS_OK : fail_h5(error, GS_IO, file, path, "writing texts");
+    struct complaint complaint = current_complaint();
+    hid_t id = H5I_INVALID_HID;
+    if (type >= 0 && buffer)
+        id = create_dataset(file, path, type, 1, &count, H5P_DEFAULT, &complaint);
+    bool good = id >= 0;
+    if (good && count > 0) {
+        good = H5Dwrite(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0;
+        complaint = current_complaint();
+    }
+    enum gs_status status =
+        good ? GS_OK : fail_as(error, GS_IO, file, path, "writing texts", &complaint);
     if (id >= 0) H5Dclose(id);
     if (type >= 0) H5Tclose(type);
     gs_free(fixed);
     return status;
 }
 
-/* ---- whole datasets
- * -------------------------------------------------------------------------------------- */
+/* ---- whole datasets ---- */
 
 static size_t all_rows(const struct gs_h5_data *data) {
     return data->shape.rank == 0 ? data->shape.count : data->shape.dims[0];

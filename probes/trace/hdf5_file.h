@@ -22,7 +22,7 @@ enum { GS_H5_MAX_RANK = 8 };
 struct gs_h5;      /* an open file */
 struct gs_h5_data; /* an open dataset */
 
-/* ---- files --------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 /* Version of the library that runs, "1.10.8". Static. */
 const char *gs_h5_version(void);
@@ -40,7 +40,7 @@ enum gs_status gs_h5_flush(struct gs_h5 *file, struct gs_error *error);
 enum gs_status gs_h5_close(struct gs_h5 *file, struct gs_error *error);
 const char *gs_h5_path(const struct gs_h5 *file); /* borrowed */
 
-/* ---- what is there --------------------------------------------------------------------------- */
+/* ---- what is there ---- */
 
 enum gs_h5_object { GS_H5_ABSENT, GS_H5_GROUP, GS_H5_DATASET, GS_H5_STRANGE };
 /* What `path` names; GS_UNSUPPORTED where an external link stands on the way. */
@@ -52,8 +52,7 @@ enum gs_status gs_h5_members(struct gs_h5 *file, const char *group, char ***name
 /* Make a group and missing parents; an existing one is fine. */
 enum gs_status gs_h5_group_create(struct gs_h5 *file, const char *path, struct gs_error *error);
 
-/* ---- attributes of the group or dataset at `object` -------------------------------------------
- */
+/* ---- attributes of the group or dataset at `object` ---- */
 
 /* The text as a new string (gs_free); NULL when the attribute is absent or empty (null space).
  * Fixed and variable strings, one element. GS_FORMAT when it is something else. */
@@ -65,8 +64,9 @@ enum gs_status gs_h5_integer(struct gs_h5 *file, const char *object, const char 
                              int64_t *number, bool *found, struct gs_error *error);
 enum gs_status gs_h5_number(struct gs_h5 *file, const char *object, const char *name,
                             double *number, bool *found, struct gs_error *error);
-/* Set, or replace. Text is stored as a fixed UTF-8 string, which h5py reads as str; the integer as
- * int64, the number as float64. Replacing an integer by an integer is one write in place. */
+/* Set, or replace. Text is stored as a variable UTF-8 string, which h5py reads as str and which may
+ * be of any length; the integer as int64, the number as float64. Replacing an integer by an integer
+ * is one write in place. */
 enum gs_status gs_h5_set_text(struct gs_h5 *file, const char *object, const char *name,
                               const char *text, struct gs_error *error);
 enum gs_status gs_h5_set_integer(struct gs_h5 *file, const char *object, const char *name,
@@ -74,7 +74,7 @@ enum gs_status gs_h5_set_integer(struct gs_h5 *file, const char *object, const c
 enum gs_status gs_h5_set_number(struct gs_h5 *file, const char *object, const char *name,
                                 double number, struct gs_error *error);
 
-/* ---- datasets -------------------------------------------------------------------------------- */
+/* ---- datasets ---- */
 
 enum gs_h5_type { GS_H5_F16, GS_H5_F32, GS_H5_F64, GS_H5_U16, GS_H5_U32, GS_H5_U64, GS_H5_I64 };
 enum gs_h5_family { GS_H5_FLOAT, GS_H5_INTEGER, GS_H5_TEXT, GS_H5_OTHER };
@@ -135,8 +135,7 @@ enum gs_status gs_h5_data_u64(struct gs_h5_data *data, size_t first, size_t rows
 enum gs_status gs_h5_data_text(struct gs_h5_data *data, size_t index, char **text,
                                struct gs_error *error);
 
-/* ---- whole datasets in one call ---------------------------------------------------------------
- */
+/* ---- whole datasets in one call ---- */
 
 /* All elements, row-major, into a new array (gs_free). rank and shape (GS_H5_MAX_RANK entries) may
  * be NULL. */

@@ -17,8 +17,7 @@ const struct gs_trace_info *gs_trace_info(const struct gs_trace *trace) {
     return &trace->info;
 }
 
-/* ---- finding -----------------------------------------------------------------------------------
- */
+/* ---- finding ---- */
 
 /* "no stream X; there are a, b": `names` are `stride` bytes apart. */
 static enum gs_status fail_find(const struct gs_trace *trace, const char *what, const char *name,
@@ -66,8 +65,7 @@ enum gs_status gs_trace_find_memory(const struct gs_trace *trace, const char *na
                      sizeof *info->memories, info->memory_count, error);
 }
 
-/* ---- which rows may be read
- * ---------------------------------------------------------------------- */
+/* ---- which rows may be read ---- */
 
 /* The last sequence that begins at or before `row`. */
 static size_t sequence_of(const struct gs_trace_info *info, uint64_t row) {
@@ -107,8 +105,7 @@ static enum gs_status check_rows(const struct gs_trace *trace, uint64_t first, s
     return GS_OK;
 }
 
-/* ---- values -------------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 static enum gs_status fail_value(const struct gs_trace *trace, const char *dataset, uint64_t row,
                                  size_t column, double value, const char *expected,
@@ -246,8 +243,7 @@ enum gs_status gs_trace_sequence_name(struct gs_trace *trace, size_t sequence, c
     return gs_h5_data_text(trace->names, sequence, name, error);
 }
 
-/* ---- every value
- * ---------------------------------------------------------------------------------- */
+/* ---- every value ---- */
 
 /* One dataset as gs_trace_check goes through it. */
 struct sweep {

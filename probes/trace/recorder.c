@@ -27,8 +27,7 @@ struct gs_recorder {
     const size_t *lengths;
 };
 
-/* ---- choosing ----------------------------------------------------------------------------------
- */
+/* ---- choosing ---- */
 
 /* Is `name` one of the comma-separated words? */
 static bool in_list(const char *list, const char *name) {
@@ -80,8 +79,7 @@ static enum gs_status check_list(const struct gs_recorder *recorder, const char 
     return GS_OK;
 }
 
-/* ---- channels to datasets
- * ------------------------------------------------------------------------ */
+/* ---- channels to datasets ---- */
 
 static void add_stream(struct gs_recorder *recorder, size_t channel, const char *dtype) {
     struct gs_trace_stream *stream = &recorder->streams[recorder->stream_count];
@@ -140,8 +138,7 @@ static void add_channel(struct gs_recorder *recorder, size_t index, const char *
     }
 }
 
-/* ---- the tap
- * --------------------------------------------------------------------------------------- */
+/* ---- the tap ---- */
 
 static enum gs_status put(struct gs_recorder *recorder, size_t channel, size_t sequence,
                           size_t steps, const float *values, size_t stride,
@@ -187,8 +184,7 @@ static enum gs_status take(void *context, const struct gs_tap_block *block,
     return status;
 }
 
-/* ---- making and using
- * ------------------------------------------------------------------------------ */
+/* ---- making and using ---- */
 
 static bool allocate(struct gs_recorder *recorder, size_t count) {
     recorder->wanted = gs_calloc(count, sizeof *recorder->wanted);

@@ -22,8 +22,7 @@ struct run {
     float *nll;    /* (batch, length) */
 };
 
-/* ---- preparing
- * ------------------------------------------------------------------------------------ */
+/* ---- preparing ---- */
 
 static enum gs_status allocate(struct run *run, struct gs_error *error) {
     size_t sequences = (size_t)run->recorded.windows.count, length = run->recorded.windows.length;
@@ -90,8 +89,7 @@ static enum gs_status prepare(struct run *run, struct gs_error *error) {
     return status;
 }
 
-/* ---- running
- * -------------------------------------------------------------------------------------- */
+/* ---- running ---- */
 
 /* A reset state for `batch` windows; the last batch may be smaller. */
 static enum gs_status reset_state(struct run *run, size_t batch, struct gs_error *error) {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the root's attributes ------------------------------------------------------------------- */
+/* ---- the root's attributes ---- */
 
 static enum gs_status check_format(struct gs_trace *trace, struct gs_error *error) {
     char *format;
@@ -97,8 +97,7 @@ static enum gs_status read_vocab(struct gs_trace *trace, struct gs_error *error)
     return status;
 }
 
-/* ---- datasets ----------------------------------------------------------------------------------
- */
+/* ---- datasets ---- */
 
 static enum gs_status fail_shape(const struct gs_trace *trace, const char *dataset,
                                  const struct gs_h5_shape *shape, const char *expected,
@@ -156,8 +155,7 @@ static enum gs_status exists(struct gs_trace *trace, const char *path, bool *the
     return status;
 }
 
-/* ---- sequences ---------------------------------------------------------------------------------
- */
+/* ---- sequences ---- */
 
 static enum gs_status read_start(struct gs_trace *trace, struct gs_error *error) {
     size_t rank, shape[GS_H5_MAX_RANK];
@@ -247,8 +245,7 @@ static enum gs_status open_names(struct gs_trace *trace, struct gs_error *error)
     return GS_OK;
 }
 
-/* ---- token and nll ------------------------------------------------------------------------------
- */
+/* ---- token and nll ---- */
 
 static enum gs_status open_token(struct gs_trace *trace, struct gs_error *error) {
     enum gs_status status = exists(trace, "token", &trace->info.has_token, error);
@@ -285,8 +282,7 @@ static enum gs_status open_nll(struct gs_trace *trace, struct gs_error *error) {
     return status;
 }
 
-/* ---- streams ------------------------------------------------------------------------------------
- */
+/* ---- streams ---- */
 
 /* The members of a group that may be absent. Free with gs_free_names. */
 static enum gs_status list_group(struct gs_trace *trace, const char *group, char ***names,
@@ -363,8 +359,7 @@ static enum gs_status open_streams(struct gs_trace *trace, struct gs_error *erro
     return status;
 }
 
-/* ---- memories and reads -----------------------------------------------------------------------
- */
+/* ---- memories and reads ---- */
 
 static enum gs_status open_field(struct gs_trace *trace, size_t index, enum gs_memory_field field,
                                  struct gs_error *error) {
@@ -452,8 +447,7 @@ static enum gs_status open_reads(struct gs_trace *trace, struct gs_error *error)
     return status;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ---- */
 
 static enum gs_status read_structure(struct gs_trace *trace, struct gs_error *error) {
     bool complete_said = false, complete = true;

@@ -47,8 +47,7 @@ struct gs_trace_writer {
     time_t flushed_at;
 };
 
-/* ---- making ------------------------------------------------------------------------------------
- */
+/* ---- making ---- */
 
 static enum gs_status check_plan(const struct gs_trace_plan *plan, struct gs_error *error) {
     if (plan->stream_count == 0) {
@@ -307,8 +306,7 @@ enum gs_status gs_trace_writer_create(const char *path, bool force,
     return GS_OK;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static enum gs_status fail_value(const struct gs_trace_writer *writer, const struct lane *lane,
                                  size_t sequence, uint64_t step, size_t column, float value,
@@ -445,8 +443,7 @@ enum gs_status gs_trace_append_nll(struct gs_trace_writer *writer, size_t sequen
     return append(writer, (size_t)writer->nll, sequence, count, nll, NULL, 1, error);
 }
 
-/* ---- flush and close ---------------------------------------------------------------------------
- */
+/* ---- flush and close ---- */
 
 /* Rows from the sequence's start on that every dataset has in the file. */
 static uint64_t rows_in_file(const struct gs_trace_writer *writer, size_t sequence) {
@@ -476,8 +473,11 @@ static enum gs_status write_rows_written(struct gs_trace_writer *writer, struct 
 
 enum gs_status gs_trace_writer_flush(struct gs_trace_writer *writer, struct gs_error *error) {
     enum gs_status status = gs_h5_flush(writer->h5, error); /* data, and where they stand */
-    if (status == GS_OK) status = write_rows_written(writer, error);
-    if (status == GS_OK) status = gs_h5_flush(writer->h5, error);
+    if (status == GS_OK) {
+        status = write_rows_written(writer, error);
+        if (status == GS_OK) status = gs_h5_flush(writer->h5, error);
+        if (status != GS_OK) gs_error_where(error, "%s, sequence/rows_written", writer->file);
+    }
     if (status != GS_OK) writer->broken = true;
     writer->unflushed = 0;
     writer->flushed_at = time(NULL);

@@ -52,7 +52,7 @@ struct gs_trace_plan {
 struct gs_trace_writer;
 
 /* Rows of a chunk for rows of `row_bytes` bytes: about 1 MiB, at least one row and no more than
- * all. Never more than the longest sequence, unless that is under 16 KiB, where one chunk a
+ * all. Never more than the longest sequence, unless that is under 4 KiB, where one chunk a
  * sequence would be all overhead. The largest such number between half of that and all of it that
  * puts chunk borders on every start, if there is one. */
 size_t gs_trace_chunk_rows(size_t row_bytes, const uint64_t *start, size_t sequences);
