@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { BLOCK = 4096, MOST_STRETCHES = 64 };
+enum { BLOCK = 4096, MOST_STRETCHES = 65 };
 
 struct sums {
     uint64_t longest;
@@ -14,10 +14,10 @@ struct sums {
     double *stretch, *stretch_n;   /* (sequences, 1 + stretches); column 0 is the whole */
 };
 
-/* Stretch i holds the positions with floor(log2(position + 1)) = i. */
+/* Stretch i holds the positions of i binary digits: 0, 1, 2 and 3, 4 … 7. */
 static size_t stretch_of(uint64_t position) {
     size_t stretch = 0;
-    for (uint64_t rest = (position + 1) >> 1; rest; rest >>= 1) stretch++;
+    for (uint64_t rest = position; rest; rest >>= 1) stretch++;
     return stretch;
 }
 
@@ -152,7 +152,8 @@ static enum gs_status add_stretch(const struct sums *sums, size_t stretch,
                                   struct gs_table *table, struct gs_error *error) {
     double n = column_sum(sums, sums->stretch_n, 1 + stretch);
     if (!(n > 0)) return GS_OK;
-    uint64_t first = ((uint64_t)1 << stretch) - 1, last = 2 * first;
+    uint64_t first = stretch ? (uint64_t)1 << (stretch - 1) : 0;
+    uint64_t last = stretch ? 2 * first - 1 : 0;
     if (first < skipped) first = skipped;
     if (last >= sums->longest) last = sums->longest - 1;
     double none = (double)NAN;

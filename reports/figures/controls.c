@@ -105,16 +105,15 @@ static void say(const struct gs_report_run *run, struct gs_text *text) {
     double high = gs_plot_cell(table, row, gs_table_find_column(table, "high"));
     gs_text_put(text, "The logits of the mean state correlate with the token counts at ");
     gs_figure_say_value(text, &value, 3);
-    if (!isfinite(low) || !isfinite(high)) {
-        gs_text_put(text, ".");
-        return;
+    double draws = gs_plot_cell(table, row, gs_table_find_column(table, "draws"));
+    if (isfinite(low) && isfinite(high)) {
+        gs_text_put(text, "; the middle 95 % of ");
+        if (draws > 0) gs_text_number(text, draws, 9);
+        gs_text_put(text, draws > 0 ? " random directions" : "random directions");
+        gs_text_put(text, " of the same norm reach from ");
+        gs_text_interval(text, low, high, 3);
     }
-    gs_text_put(text, "; of random directions of the same norm, the middle 95 % lie between ");
-    gs_text_number(text, low, 3);
-    gs_text_put(text, " and ");
-    gs_text_number(text, high, 3);
-    gs_text_put(text, value.value < low || value.value > high ? ", which leaves the model outside."
-                                                              : ", which holds the model, too.");
+    gs_text_put(text, ".");
 }
 
 const struct gs_figure gs_figure_controls = {

@@ -16,7 +16,7 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     gs_plot_command(plot, "set xlabel 'correlation of two dimensions'");
     gs_plot_command(plot, "set ylabel 'pairs of dimensions'");
     gs_plot_command(plot, "set logscale y; set yrange [0.7:*]; set format y '%%g'");
-    gs_plot_command(plot, "set xrange [-1:1]; set key top right");
+    gs_plot_command(plot, "set xrange [-1:1]; set key tmargin right horizontal");
     gs_plot_command(plot,
                     "plot data index 0 using (($1+$2)/2):($3>0?$3:NaN):($2-$1) with boxes lc rgb "
                     "%s title '%s'%s",

@@ -4,9 +4,16 @@
 
 #include <math.h>
 
+enum { NAMED = 24 }; /* the most heads whose numbers fit below the axis */
+
 /* Blocks of (rank, place, low, high, head): first the heads that are known, then the censored. */
-static size_t add_heads(struct gs_plot *plot, const struct gs_results *results, bool null) {
-    size_t count, shown = 0;
+struct shown {
+    size_t known, censored;
+};
+
+static struct shown add_heads(struct gs_plot *plot, const struct gs_results *results, bool null) {
+    struct shown shown = {0};
+    size_t count;
     struct gs_figure_head *heads = gs_figure_heads(results, null, &count);
     for (int censored = 0; censored < 2; censored++) {
         for (size_t i = 0; i < count; i++) {
@@ -23,7 +30,10 @@ static size_t add_heads(struct gs_plot *plot, const struct gs_results *results, 
             gs_plot_label(plot, label.bytes, 0);
             gs_text_free(&label);
             gs_plot_row(plot);
-            shown++;
+            if (censored)
+                shown.censored++;
+            else
+                shown.known++;
         }
         gs_plot_block(plot);
     }
@@ -32,33 +42,34 @@ static size_t add_heads(struct gs_plot *plot, const struct gs_results *results, 
 }
 
 static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
-    size_t shown = add_heads(plot, run->results[GS_PART_RETENTION], false);
+    struct shown heads = add_heads(plot, run->results[GS_PART_RETENTION], false);
+    size_t shown = heads.known + heads.censored;
     if (!shown) {
         plot->empty = "no head has an efold, known or censored";
         return;
     }
-    bool has_null = add_heads(plot, run->results[GS_PART_RETENTION], true) > 0;
+    struct shown null = add_heads(plot, run->results[GS_PART_RETENTION], true);
     gs_plot_command(plot, "set logscale y; set format y '%%g'; set xrange [0.3:%zu.7]", shown);
     gs_plot_command(plot, "set ylabel 'efold, tokens'; set key top left reverse Left");
     gs_plot_command(plot, "set xlabel '%s'",
-                    shown <= 24 ? "head, in the order of its efold" : "rank of the head");
+                    shown <= NAMED ? "head, in the order of its efold" : "rank of the head");
     gs_plot_command(plot, "set style fill solid");
-    bool named = shown <= 24;
     gs_plot_command(plot, "set yrange [*:*]");
-    gs_plot_command(
-        plot,
-        "plot %s%s"
-        "data index 0 using 1:2:3:4 with yerrorbars lt 1 ps 0.9 lw 1.4 title '%s', "
-        "data index 1 using 1:2 with points lt 1 pt 8 ps 1.1 lw 1.4 title 'not reached: lower bound'"
-        "%s",
-        has_null ? "data index 2 using 1:2 with points lt 4 pt 6 ps 0.8 lw 1.4 title 'before "
-                   "training, in their own order', "
-                 : "",
-        has_null ? "data index 3 using 1:2 with points lt 4 pt 8 ps 0.8 lw 1.4, " : "",
-        has_null ? "model" : "efold and 95 % interval",
-        named ? ", data index 0 using 1:2:xticlabels(5) with points pt -1, "
-                "data index 1 using 1:2:xticlabels(5) with points pt -1"
-              : "");
+    gs_text_put(&plot->script, "plot ");
+    if (null.known)
+        gs_text_put(&plot->script, "data index 2 using 1:2 with points lt 4 ps 0.8 lw 1.4 title "
+                                   "'before training, in their own order', ");
+    if (null.censored)
+        gs_text_put(&plot->script, "data index 3 using 1:2 with points lt 4 pt 8 lw 1.4 title "
+                                   "'before training, not reached: lower bound', ");
+    if (heads.censored)
+        gs_text_add(&plot->script,
+                    "data index 1 using 1:2%s with points lt 1 pt 8 ps 1.1 lw 1.4 title 'not "
+                    "reached: lower bound', ",
+                    shown <= NAMED ? ":xticlabels(5)" : "");
+    gs_plot_command(plot, "data index 0 using 1:2:3:4%s with yerrorbars lt 1 ps 0.9 lw 1.4 title '%s'",
+                    shown <= NAMED && heads.known ? ":xticlabels(5)" : "",
+                    null.known + null.censored ? "model" : "efold and 95 % interval");
 }
 
 static void say_range(struct gs_text *text, const struct gs_results *results, bool null) {

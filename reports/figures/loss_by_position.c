@@ -16,7 +16,7 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
         gs_figure_block(plot, gs_figure_table(null, "loss_by_stretch"), stretch, 4, false);
     gs_plot_command(plot, "set logscale x; set xlabel 'position in the sequence, from 1'");
     gs_plot_command(plot, "set ylabel 'loss, nat per token'; set key outside top left horizontal maxcols (narrow ? 1 : 2)");
-    gs_plot_command(plot, "set xrange [0.9:*]; set yrange [0:*]");
+    gs_plot_command(plot, "set xrange [0.9:*]; set yrange [*:*]");
     gs_plot_command(
         plot,
         "plot data index 0 using ($1+1):2 with points lc rgb %s pt 7 ps 0.3 title 'mean at each "

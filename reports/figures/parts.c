@@ -62,9 +62,7 @@ void gs_figure_say_value(struct gs_text *text, const struct gs_value *value, int
     gs_text_number(text, value->value, digits);
     if (!value->has_interval) return;
     gs_text_put(text, " (95 % interval ");
-    gs_text_number(text, value->low, digits);
-    gs_text_put(text, " to ");
-    gs_text_number(text, value->high, digits);
+    gs_text_interval(text, value->low, value->high, digits);
     gs_text_put(text, ")");
 }
 

@@ -48,6 +48,7 @@ void gs_plot_label(struct gs_plot *plot, const char *text, size_t longest) {
 void gs_plot_row(struct gs_plot *plot) {
     gs_text_put(&plot->data, "\n");
     plot->row_begun = false;
+    plot->block_rows++;
 }
 
 void gs_plot_curve(struct gs_plot *plot) {
@@ -55,7 +56,9 @@ void gs_plot_curve(struct gs_plot *plot) {
 }
 
 void gs_plot_block(struct gs_plot *plot) {
+    if (!plot->block_rows) gs_text_put(&plot->data, "NaN\tNaN\tNaN\tNaN\n");
     gs_text_put(&plot->data, "\n\n");
+    plot->block_rows = 0;
     plot->blocks++;
 }
 

@@ -29,6 +29,7 @@ struct gs_plot {
                               `narrow` is 1 in the version for phones */
     struct gs_text data;
     size_t blocks;     /* blocks ended so far: the next block's index */
+    size_t block_rows; /* rows of the block at hand */
     bool row_begun;    /* a field was written to the current row */
     const char *empty; /* a static sentence: why there is nothing to draw; NULL: draw */
 };
@@ -44,7 +45,9 @@ void gs_plot_number(struct gs_plot *plot, double number);
 void gs_plot_label(struct gs_plot *plot, const char *text, size_t longest);
 void gs_plot_row(struct gs_plot *plot);   /* ends a row */
 void gs_plot_curve(struct gs_plot *plot); /* ends a curve within the block */
-void gs_plot_block(struct gs_plot *plot); /* ends the block */
+/* Ends the block. gnuplot does not count a block without rows, which would move all that follow: an
+ * empty one gets a row of missing values. */
+void gs_plot_block(struct gs_plot *plot);
 
 /* A number of a table, NaN for null, text, or a column that is not there (SIZE_MAX). */
 double gs_plot_cell(const struct gs_table *table, size_t row, size_t column);

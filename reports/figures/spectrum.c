@@ -1,10 +1,47 @@
 /* The eigenvalues of the covariance, and how many components hold how much of the variance. */
 #include "reports/figures/parts.h"
 
+#include <math.h>
+
 static const struct {
     const char *value, *label;
-    double share;
-} marks[] = {{"pcs_50", "50 %", 0.50}, {"pcs_90", "90 %", 0.90}, {"pcs_99", "99 %", 0.99}};
+} marks[] = {{"pcs_50", "50 %"}, {"pcs_90", "90 %"}, {"pcs_99", "99 %"}};
+
+/* The curve's height at a component. */
+static double share_at(const struct gs_table *table, double component) {
+    if (!table || !(component >= 1) || component > (double)gs_table_rows(table)) return (double)NAN;
+    return gs_plot_cell(table, (size_t)component - 1, gs_table_find_column(table, "share"));
+}
+
+static void add_mark(struct gs_plot *plot, const char *name, double component, double share) {
+    struct gs_text label = {0};
+    gs_text_put(&label, name);
+    gs_text_put(&label, ": ");
+    gs_text_number(&label, component, 6);
+    gs_plot_number(plot, component);
+    gs_plot_number(plot, share);
+    gs_plot_label(plot, label.bytes, 0);
+    gs_plot_row(plot);
+    gs_text_free(&label);
+}
+
+/* Two blocks: marks in the left half of the axis, labelled on their right, and the others. */
+static bool add_marks(struct gs_plot *plot, const struct gs_results *results) {
+    const struct gs_table *table = gs_figure_table(results, "spectrum_cumulative");
+    double half = sqrt(table ? (double)gs_table_rows(table) : 1);
+    bool any = false;
+    for (int right = 0; right < 2; right++) {
+        for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+            struct gs_value value;
+            if (!gs_figure_value(results, marks[i].value, &value)) continue;
+            if ((value.value > half) != (right == 1)) continue;
+            add_mark(plot, marks[i].label, value.value, share_at(table, value.value));
+            any = true;
+        }
+        gs_plot_block(plot);
+    }
+    return any;
+}
 
 static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     static const char *const columns[] = {"index", "eigenvalue"}, *const shares[] = {"index", "share"};
@@ -18,22 +55,7 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     bool has_null = gs_figure_block(plot, gs_figure_table(null, "spectrum"), columns, 2, true);
     gs_figure_block(plot, gs_figure_table(results, "spectrum_cumulative"), shares, 2, false);
     gs_figure_block(plot, gs_figure_table(null, "spectrum_cumulative"), shares, 2, false);
-    bool marked = false;
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        struct gs_value value;
-        if (!gs_figure_value(results, marks[i].value, &value)) continue;
-        struct gs_text label = {0};
-        gs_text_put(&label, marks[i].label);
-        gs_text_put(&label, ": ");
-        gs_text_number(&label, value.value, 6);
-        gs_plot_number(plot, value.value);
-        gs_plot_number(plot, marks[i].share);
-        gs_plot_label(plot, label.bytes, 0);
-        gs_plot_row(plot);
-        gs_text_free(&label);
-        marked = true;
-    }
-    gs_plot_block(plot);
+    bool marked = add_marks(plot, results);
     gs_figure_two_panels(plot);
     gs_plot_command(plot, "set logscale xy");
     gs_plot_command(plot, "set format y '%%.0e'");
@@ -43,12 +65,14 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     gs_plot_command(plot, "plot %sdata index 0 using 1:2 with lines lt 1 title '%s'",
                     has_null ? "data index 1 using 1:2 with lines lt 4 title 'untrained', " : "",
                     has_null ? "model" : "");
-    gs_plot_command(plot, "unset logscale y; set format y '%%g'; set yrange [0:1.04]");
+    gs_plot_command(plot, "unset logscale y; set format y '%%g'; set yrange [0:1.08]");
     gs_plot_command(plot, "set ylabel 'cumulative share of variance'; set key off");
     gs_plot_command(plot, "plot %sdata index 2 using 1:2 with lines lt 1%s",
                     has_null ? "data index 3 using 1:2 with lines lt 4, " : "",
-                    marked ? ", data index 4 using 1:2 with points lt 1 ps 0.8, "
-                             "data index 4 using 1:2:3 with labels right offset -0.8,0.3 "
+                    marked ? ", for [i=4:5] data index i using 1:2 with points lt 1 ps 0.8, "
+                             "data index 4 using 1:2:3 with labels left offset 0.7,-0.7 "
+                             "textcolor rgb " GS_INK ", "
+                             "data index 5 using 1:2:3 with labels right offset -0.7,0.4 "
                              "textcolor rgb " GS_INK
                            : "");
     gs_figure_end_panels(plot);

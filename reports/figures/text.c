@@ -122,3 +122,28 @@ void gs_text_number(struct gs_text *text, double number, int digits) {
     else
         gs_text_put(text, written);
 }
+
+static void add_end(struct gs_text *text, double end, int digits) {
+    if (isinf(end))
+        gs_text_put(text, end > 0 ? "∞" : "−∞");
+    else
+        gs_text_number(text, end, digits);
+}
+
+void gs_text_interval(struct gs_text *text, double low, double high, int digits) {
+    struct gs_text first = {0}, second = {0};
+    bool same = true;
+    for (; same; digits++) {
+        first.size = second.size = 0;
+        add_end(&first, low, digits);
+        add_end(&second, high, digits);
+        if (first.failed || second.failed) break;
+        same = digits < 6 && low != high && strcmp(first.bytes, second.bytes) == 0;
+    }
+    if (first.failed || second.failed) text->failed = true;
+    gs_text_put(text, first.bytes);
+    gs_text_put(text, " to ");
+    gs_text_put(text, second.bytes);
+    gs_text_free(&first);
+    gs_text_free(&second);
+}

@@ -34,6 +34,8 @@ enum gs_status gs_text_check(const struct gs_text *text, const char *what, struc
  * readable and with a power of ten otherwise ("0.0123", "1,234", "1.2e-07"), whole numbers of four
  * or more digits with commas. Always with a point, whatever the locale. "not known" for NaN. */
 void gs_text_number(struct gs_text *text, double number, int digits);
+/* "1.2 to 1.4": as many more digits, up to six, as it takes to tell the ends apart. "∞" for Inf. */
+void gs_text_interval(struct gs_text *text, double low, double high, int digits);
 /* A whole number with commas: "16,384". */
 void gs_text_count(struct gs_text *text, unsigned long long count);
 

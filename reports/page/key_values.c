@@ -58,17 +58,12 @@ static void add_interval(struct gs_text *page, const struct gs_value *value, int
         gs_text_put(page, "<span class=\"none\">–</span>");
         return;
     }
-    gs_text_number(page, value->low, digits);
-    gs_text_put(page, " to ");
-    if (isinf(value->high))
-        gs_text_put(page, "∞");
-    else
-        gs_text_number(page, value->high, digits);
+    gs_text_interval(page, value->low, value->high, digits);
 }
 
-/* "1" and "" mean a plain number: nothing to show. */
+/* "1" and "" mean a plain number, and what is counted stands in the label: nothing to show. */
 static void add_unit(struct gs_text *page, const char *unit) {
-    if (!unit || !unit[0] || strcmp(unit, "1") == 0) return;
+    if (!unit || !unit[0] || strcmp(unit, "1") == 0 || strcmp(unit, "component") == 0) return;
     gs_text_put(page, " <span class=\"unit\">");
     gs_html_text(page, unit);
     gs_text_put(page, "</span>");

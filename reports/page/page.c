@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { SHA_SHOWN = 12 }; /* hex digits at the head; the whole is under Provenance */
+
 /* "A gpn_m model after 600 training steps, with 1,390,000 parameters, …" */
 static void add_sentence(struct gs_text *page, const struct gs_report_run *run) {
     gs_text_put(page, "<p class=\"lede\">A ");
@@ -41,9 +43,8 @@ static void add_fact(struct gs_text *page, const char *term, const char *text, c
     gs_text_add(page, "<dt>%s</dt><dd>", term);
     gs_html_text(page, text);
     if (tail) {
-        gs_text_put(page, " <span class=\"none hash\">sha256 ");
-        gs_html_text(page, tail);
-        gs_text_put(page, "</span>");
+        gs_text_put(page, " <span class=\"none\">(sha256 ");
+        gs_text_add(page, "%.*s…)</span>", SHA_SHOWN, tail);
     }
     gs_text_put(page, "</dd>\n");
 }

@@ -115,6 +115,7 @@ static enum gs_status make_panels(const struct gs_report *report, struct gs_pane
         gs_report_prefix(report, i / count, '_', prefix);
         make_panel(panels + i, gs_figure_at(i % count), report->runs + i / count, drawing, prefix);
     }
+    gs_progress_report(progress, 1, 1, "figures");
     return GS_OK;
 }
 

@@ -50,6 +50,24 @@ static void counts(void **state) {
     }
 }
 
+static void intervals(void **state) {
+    (void)state;
+    static const struct {
+        double low, high;
+        const char *text;
+    } cases[] = {{1.25, 1.5, "1.25 to 1.50"},
+                 {0.77812, 0.77841, "0.7781 to 0.7784"},
+                 {0.5, 0.5, "0.500 to 0.500"},
+                 {0.12345678, 0.12345679, "0.123457 to 0.123457"},
+                 {-1, (double)INFINITY, "−1 to ∞"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gs_text text = {0};
+        gs_text_interval(&text, cases[i].low, cases[i].high, 3);
+        assert_string_equal(text.bytes, cases[i].text);
+        gs_text_free(&text);
+    }
+}
+
 static void grows(void **state) {
     (void)state;
     struct gs_text text = {0};
@@ -113,7 +131,7 @@ static void fields(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers), cmocka_unit_test(counts), cmocka_unit_test(grows),
+        cmocka_unit_test(numbers), cmocka_unit_test(counts), cmocka_unit_test(intervals), cmocka_unit_test(grows),
         cmocka_unit_test(failure_is_sticky), cmocka_unit_test(labels), cmocka_unit_test(fields)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
