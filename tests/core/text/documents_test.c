@@ -7,6 +7,7 @@
 #include "tests/support/support.h"
 
 #include <string.h>
+#include <unistd.h>
 
 struct expected {
     const char *bytes;
@@ -195,12 +196,37 @@ static void test_sentences(void **state) {
     assert_int_equal(assert_sentences(path, dense, sizeof dense), 5);
 }
 
+/* More text than is trained on is thinned evenly: of a file of twice the limit (holes on most file
+ * systems, so it takes no room), every second sentence. */
+static void test_sentences_are_thinned(void **state) {
+    (void)state;
+    struct gs_error error;
+    struct gs_sentences *sentences;
+    const char *path = gs_scratch_file("huge.txt", "", 0);
+    off_t size = 2 * (off_t)GS_SENTENCES_TOTAL;
+    assert_int_equal(truncate(path, size), 0);
+    gs_assert_ok(gs_sentences_open(&path, 1, NULL, &sentences, &error), &error);
+    size_t count = 0;
+    for (;;) {
+        const char *bytes;
+        size_t length;
+        bool found;
+        gs_assert_ok(gs_sentences_next(sentences, &bytes, &length, &found, &error), &error);
+        if (!found) break;
+        assert_int_equal(length, GS_SENTENCE_BYTES);
+        count++;
+    }
+    assert_int_equal(count, size / GS_SENTENCE_BYTES / 2);
+    gs_sentences_close(sentences);
+    unlink(path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),      cmocka_unit_test(test_blank),
         cmocka_unit_test(test_file),       cmocka_unit_test(test_jsonl),
         cmocka_unit_test(test_wrong_json), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_sentences),  cmocka_unit_test(test_sentences_are_thinned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
