@@ -204,9 +204,7 @@ static bool average_strip(struct gs_moments_builder *b, size_t first, size_t col
     bool finite = true;
     for (size_t c = 0; c < columns; c++) {
         finite = finite && isfinite(sum[c]);
-        /* A constant column's mean is that value itself, not a rounded sum's quotient: its
-         * deviations are then exactly zero. */
-        b->mean[first + c] = low[c] == high[c] ? (double)low[c] : sum[c] / (double)b->held;
+        b->mean[first + c] = sum[c] / (double)b->held;
         b->low[first + c] = low[c];
         b->high[first + c] = high[c];
     }

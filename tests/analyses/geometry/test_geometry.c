@@ -532,6 +532,30 @@ static void a_planted_spectrum_comes_out(void **state) {
     gs_free(d.values);
 }
 
+/* Rows that come in opposite pairs leave every sequence's mean at zero: that is less scatter than
+ * independent rows have, and still no more than n of them. Rows that are all the same in a sequence
+ * are worth one each. */
+static void effective_rows_lie_between_sequences_and_rows(void **state) {
+    (void)state;
+    enum { S = 40, T = 10 };
+    uint64_t lengths[S];
+    for (size_t i = 0; i < S; i++) lengths[i] = T;
+    struct data d = make(6, S, lengths);
+    fill(&d, 0, "pairs");
+    for (uint64_t r = 0; r < d.rows; r += 2)
+        for (size_t c = 0; c < 6; c++) d.values[(r + 1) * 6 + c] = -d.values[r * 6 + c];
+    struct gs_geometry *g = measure(&d, 0, 0);
+    near("pairs", g->effective_rows, S * T, 0);
+    gs_geometry_destroy(g);
+    for (uint64_t r = 0; r < d.rows; r++)
+        for (size_t c = 0; c < 6; c++) d.values[r * 6 + c] = d.values[r / T * T * 6 + c];
+    g = measure(&d, 0, 0);
+    /* (n − 1) and (S − 1) in the two variances leave it a little below S */
+    near("copies", g->effective_rows, S, 0.03);
+    gs_geometry_destroy(g);
+    gs_free(d.values);
+}
+
 static void threads_change_no_bit(void **state) {
     (void)state;
     uint64_t lengths[20];
@@ -717,6 +741,7 @@ int main(void) {
         cmocka_unit_test(zero_vectors_have_no_direction),
         cmocka_unit_test(a_constant_dimension_is_dead_and_has_no_correlation),
         cmocka_unit_test(a_planted_spectrum_comes_out),
+        cmocka_unit_test(effective_rows_lie_between_sequences_and_rows),
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(intervals_are_those_of_drawn_sequences),
         cmocka_unit_test(many_sequences_share_blocks),

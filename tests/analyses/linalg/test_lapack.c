@@ -131,6 +131,9 @@ static void values_that_are_not_finite_are_named(void **state) {
     double nan[9] = {1, 0, NAN, 0, 1, 0, 0, 0, 1};
     gs_assert_error(gs_eigenvectors(3, nan, values, &error), GS_NUMERIC, &error, "row 0",
                     "column 2", "nan");
+    double diagonal[4] = {1, 0, 0, -INFINITY};
+    gs_assert_error(gs_eigenvalues(2, diagonal, values, &error), GS_NUMERIC, &error, "row 1",
+                    "column 1", "-inf");
     double fine[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, bad[3] = {0, -INFINITY, 0}, largest;
     gs_assert_error(gs_eigenvalues_updated(3, fine, bad, values, &largest, &error), GS_NUMERIC,
                     &error, "row 1");

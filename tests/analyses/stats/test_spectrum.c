@@ -26,6 +26,10 @@ static void equal_eigenvalues_fill_every_dimension(void **state) {
     assert_int_equal(gs_spectrum_components(values, 10, 0.9), 9);
     assert_int_equal(gs_spectrum_components(values, 10, 0.99), 10);
     assert_int_equal(gs_spectrum_components(values, 10, 1), 10);
+    /* sums of 6 values of 0.3 round so that 3 of them seem less than 0.5 of all */
+    double many[6];
+    for (size_t i = 0; i < 6; i++) many[i] = 0.3;
+    assert_int_equal(gs_spectrum_components(many, 6, 0.5), 3);
 }
 
 static void one_eigenvalue_is_one_dimension(void **state) {
@@ -83,6 +87,21 @@ static void rounding_is_clipped_and_counted(void **state) {
                     "nan");
 }
 
+/* Both traces from the two equations of the header, by Cramer's rule. */
+static void the_correction_solves_its_equations(void **state) {
+    (void)state;
+    const double values[4] = {3, 2, 0.5, 0.1};
+    for (uint64_t n = 8; n < 1000; n *= 5) {
+        double nu = (double)(n - 1), A = 5.6 * 5.6, B = 9 + 4 + 0.25 + 0.01;
+        double a[2][2] = {{1, 2 / nu}, {1 / nu, 1 + 1 / nu}};
+        double whole = a[0][0] * a[1][1] - a[0][1] * a[1][0];
+        double square_of_trace = (A * a[1][1] - a[0][1] * B) / whole;
+        double trace_of_square = (a[0][0] * B - a[1][0] * A) / whole;
+        near("corrected", gs_spectrum_participation_corrected(values, 4, n),
+             square_of_trace / trace_of_square);
+    }
+}
+
 /* Few rows of a wide normal: the plain ratio is far too small, the corrected one near the truth,
  * on average over many samples. Numerator and denominator are each unbiased; their quotient
  * nearly. */
@@ -129,6 +148,7 @@ int main(void) {
         cmocka_unit_test(unequal_ones_follow_their_formulas),
         cmocka_unit_test(no_variance_has_no_dimension),
         cmocka_unit_test(rounding_is_clipped_and_counted),
+        cmocka_unit_test(the_correction_solves_its_equations),
         cmocka_unit_test(the_correction_takes_the_number_of_rows_out),
     };
     print_message("seed %d\n", SEED);
