@@ -60,7 +60,7 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
         gs_text_put(&plot->script, "data index 2 using 1:2 with points lt 4 ps 0.8 lw 1.4 title "
                                    "'before training, in their own order', ");
     if (null.censored)
-        gs_text_put(&plot->script, "data index 3 using 1:2 with points lt 4 pt 8 lw 1.4 title "
+        gs_text_put(&plot->script, "data index 3 using 1:2 with points lt 4 pt 8 ps 0.9 lw 1.4 title "
                                    "'before training, not reached: lower bound', ");
     if (heads.censored)
         gs_text_add(&plot->script,
