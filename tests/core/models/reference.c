@@ -187,9 +187,9 @@ static void run_case(const char *name, size_t recompute_every) {
     }
     struct gs_tap tap = {&seen, wanted, take};
     float *nll = gs_calloc(known.batch * known.steps, sizeof(float));
-    gs_assert_ok(gs_runner_forward(runner, state, known.tokens, NULL, known.steps, &tap, nll,
-                                   &error),
-                 &error);
+    gs_assert_ok(
+        gs_runner_forward(runner, state, known.tokens, NULL, known.steps, &tap, nll, &error),
+        &error);
     compare(&known, "nll", nll, known.batch * known.steps, FORWARD);
     check_channels(&known, &seen, channel_count);
     compare_state(&known, "final", state, FORWARD);
