@@ -39,6 +39,7 @@ function(gs_add_test name)
   target_link_libraries(test_${name} PRIVATE ${arg_LIBRARIES} gs_test_support)
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   add_test(NAME ${name} COMMAND test_${name} ${arg_ARGUMENTS})
+  # passive: tests run side by side, and threads that spin at barriers would starve each other
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS "${arg_LABELS}"
-    ENVIRONMENT "GS_BIN=${PROJECT_BINARY_DIR}/bin;GS_SOURCE=${PROJECT_SOURCE_DIR};GS_SHARED=${PROJECT_SOURCE_DIR}/../shared")
+    ENVIRONMENT "OMP_WAIT_POLICY=passive;GS_BIN=${PROJECT_BINARY_DIR}/bin;GS_SOURCE=${PROJECT_SOURCE_DIR};GS_SHARED=${PROJECT_SOURCE_DIR}/../shared")
 endfunction()
