@@ -68,7 +68,8 @@ struct gs_command {
     const char *name;        /* "geometry" */
     const char *summary;     /* one line, for the list of commands */
     const char *synopsis;    /* "TRACE [options]" */
-    const char *description; /* what it does and gives, some short lines, ends in an example */
+    const char *description; /* what it does and gives; paragraphs are filled, a blank line ends one
+                              * and an indented line stands as it is; ends in an example */
     const struct gs_option *options; /* its own, may be NULL */
     unsigned common;                 /* enum gs_common, or'ed */
     size_t min_files, max_files;     /* max 0: any number */

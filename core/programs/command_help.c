@@ -69,27 +69,62 @@ void gs_parser_common(struct gs_parser *parser) {
     *next = (struct gs_option){0};
 }
 
-/* Words of `text` in the columns from INDENT on; the cursor stands at `column`. */
-static void print_wrapped(const char *text, size_t column) {
+/* Characters, not bytes. */
+static size_t width_of(const char *text, size_t size) {
+    size_t width = 0;
+    for (size_t i = 0; i < size; i++) width += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return width;
+}
+
+static void print_blanks(size_t count) {
+    for (size_t i = 0; i < count; i++) putchar(' ');
+}
+
+/* Append the words of the first `size` bytes of `text` to a paragraph that stands between `indent`
+ * and the right edge. `column` is where the cursor is and returned when done. */
+static size_t print_words(const char *text, size_t size, size_t indent, size_t column) {
+    for (size_t at = 0; at < size;) {
+        size_t end = at;
+        while (end < size && text[end] != ' ' && text[end] != '\n') end++;
+        size_t width = width_of(text + at, end - at);
+        if (width > 0) {
+            if (column > indent && column + 1 + width > WIDTH) {
+                printf("\n");
+                column = 0;
+            }
+            if (column > indent) {
+                printf(" ");
+                column++;
+            } else {
+                print_blanks(indent - column);
+                column = indent;
+            }
+            printf("%.*s", (int)(end - at), text + at);
+            column += width;
+        }
+        at = end + 1;
+    }
+    return column;
+}
+
+/* Lines that follow each other are one paragraph and are filled to the width of a terminal; a blank
+ * line ends it, and an indented line stands as it is. */
+static void print_description(const char *text) {
+    size_t column = 0;
     while (*text) {
-        size_t word = strcspn(text, " \n");
-        if (column > INDENT && column + 1 + word > WIDTH) {
+        size_t size = strcspn(text, "\n");
+        bool as_it_is = size == 0 || text[0] == ' ';
+        if (as_it_is && column > 0) {
             printf("\n");
             column = 0;
         }
-        if (column < INDENT) {
-            printf("%*s", (int)(INDENT - column), "");
-            column = INDENT;
-        } else if (column > INDENT) {
-            printf(" ");
-            column++;
-        }
-        printf("%.*s", (int)word, text);
-        column += word;
-        text += word;
-        text += strspn(text, " \n");
+        if (as_it_is)
+            printf("%.*s\n", (int)size, text);
+        else
+            column = print_words(text, size, 0, column);
+        text += size + (text[size] == '\n');
     }
-    printf("\n");
+    if (column > 0) printf("\n");
 }
 
 static void print_option(const struct gs_option *option) {
@@ -102,7 +137,8 @@ static void print_option(const struct gs_option *option) {
         printf("\n");
         length = 0;
     }
-    print_wrapped(option->help, (size_t)length);
+    print_words(option->help, strlen(option->help), INDENT, (size_t)length);
+    printf("\n");
 }
 
 static void print_options(const char *heading, const struct gs_option *options) {
@@ -110,7 +146,9 @@ static void print_options(const char *heading, const struct gs_option *options) 
     printf("\n%s\n", heading);
     for (; options->name; options++) {
         print_option(options);
-        if (options->type == GS_OPTION_LIST) printf("%*sMay be given repeatedly.\n", INDENT, "");
+        bool said = strstr(options->help, "epeat") != NULL; /* "Repeatable" */
+        if (options->type == GS_OPTION_LIST && !said)
+            printf("%*sMay be given repeatedly.\n", INDENT, "");
     }
 }
 
@@ -119,9 +157,8 @@ void gs_command_help(const struct gs_parser *parser) {
     printf("gpnscope %s - %s\n\nUsage: gpnscope %s %s\n", command->name, command->summary,
            command->name, command->synopsis);
     if (command->description) {
-        size_t length = strlen(command->description);
-        bool ended = length > 0 && command->description[length - 1] == '\n';
-        printf("\n%s%s", command->description, ended ? "" : "\n");
+        printf("\n");
+        print_description(command->description);
     }
     print_options("Options of its own", command->options);
     print_options("Common options", parser->common);

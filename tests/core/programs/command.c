@@ -228,7 +228,10 @@ static void test_help(void **state) {
     assert_string_equal(child.stderr_text, "");
     static const char *const words[] = {"gpnscope probe - do what a test says",
                                         "Usage: gpnscope probe WHAT [FILE]... [options]",
-                                        "Example: gpnscope probe show",
+                                        "\n\nShows its options, or fails as told. This line is "
+                                        "longer than a terminal is wide\nand is "
+                                        "to be filled. This one belongs to it, too.\n\nExample:\n  "
+                                        "gpnscope probe show\n    as it is\n\nOptions",
                                         "Options of its own",
                                         "      --stream NAME",
                                         "      --do SPEC",

@@ -136,7 +136,10 @@ static const struct gs_command command = {
     .name = "probe",
     .summary = "do what a test says",
     .synopsis = "WHAT [FILE]... [options]",
-    .description = "Shows its options, or fails as told.\n\nExample: gpnscope probe show",
+    .description =
+        "Shows its options, or fails as told. This line is longer than a terminal is wide and is "
+        "to be "
+        "filled.\nThis one belongs to it, too.\n\nExample:\n  gpnscope probe show\n    as it is",
     .options = options,
     .common = GS_TAKES_OUTPUT | GS_TAKES_JSON | GS_TAKES_SEED | GS_TAKES_RESUME,
     .min_files = 1,
