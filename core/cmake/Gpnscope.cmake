@@ -8,10 +8,17 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
 option(GS_WERROR "Treat warnings as errors" OFF)
-set(CMAKE_C_FLAGS_ASAN "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
-    CACHE STRING "C flags of the Asan build type")
-set(CMAKE_CXX_FLAGS_ASAN "${CMAKE_C_FLAGS_ASAN}" CACHE STRING "C++ flags of the Asan build type")
-set(CMAKE_EXE_LINKER_FLAGS_ASAN "-fsanitize=address,undefined" CACHE STRING "")
+# project() has already put empty flags of an unknown build type into the cache, so a plain cache
+# entry would change nothing: fill them where they are empty.
+if(NOT CMAKE_C_FLAGS_ASAN)
+  set(gs_sanitize "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer")
+  foreach(language C CXX)
+    set(CMAKE_${language}_FLAGS_ASAN "-O1 -g ${gs_sanitize}" CACHE STRING
+        "${language} flags of the Asan build type" FORCE)
+  endforeach()
+  set(CMAKE_EXE_LINKER_FLAGS_ASAN "-fsanitize=address,undefined" CACHE STRING
+      "Linker flags of the Asan build type" FORCE)
+endif()
 
 # Warnings and definitions are ours alone; a consumer of the installed package gets the include path.
 add_library(gs_common INTERFACE)
