@@ -128,6 +128,30 @@ static void test_truncated(void **state) {
 
 /* ---- the same in other ways ------------------------------------------------------------------ */
 
+/* The norms of the gradient in a run's log. Adam and clipping hide the gradient's scale from the
+ * weights, so the scale shows here alone. */
+static size_t read_norms(const char *folder, double *norms, size_t most) {
+    FILE *stream = fopen(gs_scratch_path("%s/run_train_log.csv", folder), "rb");
+    assert_non_null(stream);
+    char line[512];
+    size_t count = 0;
+    assert_non_null(fgets(line, sizeof line, stream));
+    while (count < most && fgets(line, sizeof line, stream))
+        assert_int_equal(sscanf(line, "%*d,%*f,%*[^,],%lf", &norms[count++]), 1);
+    fclose(stream);
+    return count;
+}
+
+static void assert_same_norms(const char *folder, const char *other) {
+    double a[8], b[8];
+    assert_int_equal(read_norms(folder, a, 8), 2);
+    assert_int_equal(read_norms(other, b, 8), 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(a[i] > 0.01);
+        gs_assert_near("grad_norm", a[i], b[i], 1.1e-4, 1e-4); /* four digits are given */
+    }
+}
+
 /* Two micro-batches of two windows are one of four, or four of one. */
 static void test_accumulation(void **state) {
     (void)state;
@@ -136,6 +160,8 @@ static void test_accumulation(void **state) {
     small_train_ok("accum_2", NULL);
     small_train_ok("accum_1", one);
     small_train_ok("accum_4", four);
+    assert_same_norms("accum_2", "accum_1");
+    assert_same_norms("accum_4", "accum_1");
     struct gs_model *models[] = {small_model("accum_2", "final"), small_model("accum_1", "final"),
                                  small_model("accum_4", "final")};
     const struct gs_parameters *a = gs_model_parameters(models[0]);

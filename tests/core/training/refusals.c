@@ -165,10 +165,12 @@ static void test_five_in_a_row(void **state) {
     assert_int_equal(count_lines_with(gs_scratch_path("diverging/run_train_log.csv"), ",nan,"), 5);
 }
 
-/* A fault in memory that comes after some step and goes after another: an embedding is NaN. */
+/* A fault in memory that comes and goes: after step i an embedding is NaN where pattern[i] is 'x'.
+ */
 struct fault {
     const struct gs_model *model;
-    size_t reports, from, until;
+    const char *pattern;
+    size_t step;
     float kept;
 };
 
@@ -177,23 +179,21 @@ static void flip(void *context, double done, double total, const char *note) {
     struct fault *fault = context;
     struct gs_parameters *parameters = gs_model_parameters(fault->model);
     float *value = gs_parameters_find(parameters, "embedding")->values;
-    fault->reports++;
-    if (fault->reports == fault->from) {
-        fault->kept = *value;
-        *value = NAN;
-    } else if (fault->reports == fault->until)
-        *value = fault->kept;
+    fault->step++;
+    if (!isnan(*value)) fault->kept = *value;
+    *value = fault->pattern[fault->step] == 'x' ? NAN : fault->kept;
 }
 
-/* Run `steps` steps of which those after `from` and up to `until` are spoilt. */
-static enum gs_status train_with_fault(const char *folder, size_t from, size_t until,
+/* Run 12 steps; those behind an 'x' of the pattern (13 characters, the first for step 0) are
+ * spoilt. */
+static enum gs_status train_with_fault(const char *folder, const char *pattern,
                                        const char *save_every, struct gs_training_report *report,
                                        struct gs_error *error) {
     const char *sets[] = {"logging.log_every=1", save_every, "training.total_steps=12", NULL};
     struct gs_training_config *config = small_configure(folder, sets);
     struct gs_training *training = NULL;
     gs_assert_ok(gs_training_open(config, false, false, &training, error), error);
-    struct fault fault = {gs_training_get_model(training), 0, from, until, 0};
+    struct fault fault = {gs_training_get_model(training), pattern, 0, 0};
     const struct gs_progress progress = {&fault, flip, NULL};
     enum gs_status status = gs_training_run(training, &progress, report, error);
     gs_training_close(training);
@@ -205,12 +205,15 @@ static void test_skipped_steps(void **state) {
     (void)state;
     struct gs_error error = {0};
     struct gs_training_report report;
-    gs_assert_ok(train_with_fault("fault", 1, 5, "logging.save_every=5", &report, &error), &error);
+    gs_assert_ok(
+        train_with_fault("fault", ".xxxx.xxx....", "logging.save_every=5", &report, &error),
+        &error);
     assert_int_equal(report.step, 12);
-    assert_int_equal(report.skipped, 4); /* one more would have ended the run */
+    /* four in a row and three more: one more of the first would have ended the run */
+    assert_int_equal(report.skipped, 7);
     assert_true(isfinite(report.loss));
-    assert_int_equal(count_lines_with(gs_scratch_path("fault/run_train_log.csv"), ",nan,"), 4);
-    /* the fault changed no weight: the first step's rate is 0, and steps 1 to 4 were skipped */
+    assert_int_equal(count_lines_with(gs_scratch_path("fault/run_train_log.csv"), ",nan,"), 7);
+    /* the fault changed no weight: the first step's rate is 0, and four were skipped */
     small_assert_same_weights("fault", "5", "fault", "0");
     assert_false(small_same_weights("fault", "final", "fault", "0"));
 }
@@ -220,8 +223,9 @@ static void test_spoilt_weights(void **state) {
     (void)state;
     struct gs_error error = {0};
     struct gs_training_report report;
-    gs_assert_error(train_with_fault("spoilt", 2, 99, "logging.save_every=100", &report, &error),
-                    GS_NUMERIC, &error, "step 7", "could not be saved");
+    gs_assert_error(
+        train_with_fault("spoilt", "..xxxxxxxxxxx", "logging.save_every=100", &report, &error),
+        GS_NUMERIC, &error, "step 7", "could not be saved");
     assert_int_equal(report.skipped, 5);
     assert_false(gs_path_exists(gs_scratch_path("spoilt/run_7.safetensors")));
     assert_true(gs_path_exists(gs_scratch_path("spoilt/run_0.safetensors")));
