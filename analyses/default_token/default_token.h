@@ -14,8 +14,8 @@
  *   random_direction  states in random directions of norm ‖s̄‖, a distribution of draws
  *   shuffled_counts   the counts dealt out anew among the tokens that occur, a distribution
  *
- * Intervals: basic bootstrap (geometry.h) over sequences or runs of neighbouring ones, at most
- * GS_DEFAULT_BLOCKS. One pass; memory O(blocks · vocab + embedding width · vocab).
+ * Intervals: basic bootstrap (basic_interval.h) over sequences or runs of neighbouring ones, at
+ * most GS_DEFAULT_BLOCKS. One pass; memory O(blocks · vocab + embedding width · vocab).
  */
 #ifndef GS_ANALYSES_DEFAULT_TOKEN_DEFAULT_TOKEN_H
 #define GS_ANALYSES_DEFAULT_TOKEN_DEFAULT_TOKEN_H

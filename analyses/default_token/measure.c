@@ -1,6 +1,7 @@
 #include "analyses/default_token/decoding.h"
 
 #include "analyses/default_token/controls.h"
+#include "analyses/stats/basic_interval.h"
 #include "core/base/memory.h"
 
 #include <math.h>
@@ -157,14 +158,7 @@ static enum gs_status run_replicas(struct replicas *r, const struct gs_decoder *
 }
 
 static void set_interval(struct gs_default_decoding *d, double *values, size_t count) {
-    struct gs_interval percentile = gs_bootstrap_percentile(values, count);
-    d->interval = percentile;
-    if (!percentile.known || isnan(d->spearman)) {
-        d->interval.known = false;
-        return;
-    }
-    d->interval.low = fmax(-1, 2 * d->spearman - percentile.high);
-    d->interval.high = fmin(1, 2 * d->spearman - percentile.low);
+    d->interval = gs_basic_interval(gs_bootstrap_percentile(values, count), d->spearman, -1, 1);
 }
 
 static enum gs_status find_intervals(const struct gs_default_sums *sums,

@@ -7,13 +7,12 @@
  *
  * Intervals: neighbouring states are dependent, so whole sequences (or runs of neighbouring ones:
  * blocks, sums.h) are drawn with replacement, and every measure is computed again from the drawn
- * blocks' sums. The interval is the basic one (Davison and Hinkley 1997, ch. 5):
- *     [2 θ − q(97.5 %), 2 θ − q(2.5 %)],   q: percentiles of the replicates,
- * cut to the measure's range. Measures of dimension are biased by the finite number of rows, and a
- * replicate repeats that bias: percentiles themselves would count it twice (in simulations with 32
- * sequences of dependent rows they held the true effective rank in 0 of 150 trials, the basic
- * interval in 147). An interval that leaves its estimate out says that the estimate is biased at
- * this number of rows.
+ * blocks' sums. The interval is the basic one (basic_interval.h): the percentiles of the replicates
+ * reflected at the estimate, on a log or logit scale, cut to the measure's range. Measures of
+ * dimension are biased by the finite number of rows, and a replicate repeats that bias: percentiles
+ * themselves would count it twice (in simulations with 32 sequences of dependent rows they held the
+ * true effective rank in 0 of 150 trials, a basic interval in 147). An interval that leaves its
+ * estimate out says that the estimate is biased at this number of rows.
  */
 #ifndef GS_ANALYSES_GEOMETRY_GEOMETRY_H
 #define GS_ANALYSES_GEOMETRY_GEOMETRY_H

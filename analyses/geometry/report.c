@@ -31,9 +31,10 @@ static enum gs_status add_measures(const struct gs_geometry *g, struct gs_result
 }
 
 static enum gs_status add_one(struct gs_results *results, const char *name, double number,
-                              uint64_t n, const char *reason, struct gs_error *error) {
+                              const char *unit, uint64_t n, const char *reason,
+                              struct gs_error *error) {
     struct gs_value value = {.value = number,
-                             .unit = "1",
+                             .unit = unit,
                              .n = n,
                              .status = isnan(number) ? "undefined" : "ok",
                              .reason = isnan(number) ? reason : NULL};
@@ -61,14 +62,14 @@ static enum gs_status add_others(const struct gs_geometry *g, struct gs_results 
                                  struct gs_error *error) {
     const char *reason =
         g->rows < 8 ? "8 batches need at least 8 rows" : "the mean of a batch is the zero vector";
-    enum gs_status status = add_one(results, "batch_mean_cosine.mean", g->batch_cosines.mean,
+    enum gs_status status = add_one(results, "batch_mean_cosine.mean", g->batch_cosines.mean, "1",
                                     g->batch_cosines.n, reason, error);
     if (status == GS_OK)
         status = add_one(results, "batch_mean_cosine.std", gs_running_deviation(&g->batch_cosines),
-                         g->batch_cosines.n, reason, error);
+                         "1", g->batch_cosines.n, reason, error);
     if (status != GS_OK) return status;
     reason = g->sequences < 2 ? "needs at least 2 sequences" : "no dimension varies";
-    return add_one(results, "effective_rows", g->effective_rows, g->rows, reason, error);
+    return add_one(results, "effective_rows", g->effective_rows, "row", g->rows, reason, error);
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -168,13 +169,13 @@ static enum gs_status note_interval(const struct gs_geometry *g, struct gs_resul
                                     struct gs_error *error) {
     char text[512];
     if (g->replicates < 2 || g->blocks < 2) return GS_OK;
-    snprintf(
-        text, sizeof text,
-        "geometry: 95 %% intervals are basic bootstrap intervals (2 estimate - percentile) over "
-        "%zu blocks of whole sequences, %zu replicates; an interval that leaves its estimate "
-        "out says that the estimate is biased at this number of rows%s",
-        g->blocks, g->replicates,
-        g->blocks < 10 ? "; so few blocks make intervals too narrow" : "");
+    snprintf(text, sizeof text,
+             "geometry: 95 %% intervals are basic bootstrap intervals (percentiles reflected at "
+             "the estimate, on a log or logit scale) over "
+             "%zu blocks of whole sequences, %zu replicates; an interval that leaves its estimate "
+             "out says that the estimate is biased at this number of rows%s",
+             g->blocks, g->replicates,
+             g->blocks < 10 ? "; so few blocks make intervals too narrow" : "");
     return gs_results_note(results, text, error);
 }
 

@@ -1,6 +1,7 @@
 #include "analyses/geometry/resample.h"
 
 #include "analyses/geometry/sample.h"
+#include "analyses/stats/basic_interval.h"
 #include "core/kernels/blas.h"
 
 #include <math.h>
@@ -117,15 +118,6 @@ static const double ranges[GS_GEOMETRY_MEASURES][2] = {
 #undef RANGE
 };
 
-/* From percentiles to the basic interval, cut to the measure's range. */
-static void turn(struct gs_interval *interval, double estimate, const double range[2]) {
-    if (isnan(estimate)) interval->known = false;
-    if (!interval->known) return;
-    double low = 2 * estimate - interval->high, high = 2 * estimate - interval->low;
-    interval->low = fmin(fmax(low, range[0]), range[1]);
-    interval->high = fmin(fmax(high, range[0]), range[1]);
-}
-
 enum gs_status gs_geometry_resample(const struct gs_geometry_sums *sums, double epsilon,
                                     const struct gs_bootstrap *plan, const double *estimates,
                                     struct gs_interval *intervals,
@@ -138,6 +130,7 @@ enum gs_status gs_geometry_resample(const struct gs_geometry_sums *sums, double 
                                              replicate, &context, scratch, intervals, error);
     if (status != GS_OK) return status;
     if (atomic_load(&stopped)) return gs_fail(error, GS_INTERRUPTED, "stopped on request");
-    for (int i = 0; i < GS_GEOMETRY_MEASURES; i++) turn(&intervals[i], estimates[i], ranges[i]);
+    for (int i = 0; i < GS_GEOMETRY_MEASURES; i++)
+        intervals[i] = gs_basic_interval(intervals[i], estimates[i], ranges[i][0], ranges[i][1]);
     return GS_OK;
 }

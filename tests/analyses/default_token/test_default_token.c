@@ -278,8 +278,10 @@ static void intervals_are_those_of_drawn_sequences(void **state) {
         struct gs_interval percentile = gs_bootstrap_percentile(values[k], 40);
         const struct gs_default_decoding *own = &token->decodings[k];
         /* rounding may swap two near neighbours' ranks */
-        near("low", own->interval.low, fmax(-1, 2 * own->spearman - percentile.high), 2e-3);
-        near("high", own->interval.high, fmin(1, 2 * own->spearman - percentile.low), 2e-3);
+        near("low", own->interval.low, tanh(2 * atanh(own->spearman) - atanh(percentile.high)),
+             2e-3);
+        near("high", own->interval.high, tanh(2 * atanh(own->spearman) - atanh(percentile.low)),
+             2e-3);
     }
     gs_default_token_destroy(token);
     gs_free(d.values);

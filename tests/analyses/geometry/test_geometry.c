@@ -615,12 +615,20 @@ static void intervals_are_those_of_drawn_sequences(void **state) {
         }
         struct gs_interval expected = gs_bootstrap_percentile(values[m], REPLICATES);
         assert_true(g->intervals[m].known && expected.known);
-        double low = 2 * g->values[m] - expected.high, high = 2 * g->values[m] - expected.low;
-        low = fmax(low, m >= GS_GEOMETRY_PCS_50 && m <= GS_GEOMETRY_EFFECTIVE_RANK ? 1 : -1);
         int bounded = m == GS_GEOMETRY_MEAN_NORM_RATIO || m == GS_GEOMETRY_MEAN_ENERGY ||
-                      m == GS_GEOMETRY_CORR_MEAN_ABS || m == GS_GEOMETRY_CORR_MAX_ABS ||
-                      m == GS_GEOMETRY_RUNNING_T10;
-        if (bounded) high = fmin(high, 1);
+                      m == GS_GEOMETRY_CORR_MEAN_ABS || m == GS_GEOMETRY_CORR_MAX_ABS;
+        double theta = g->values[m], q[2] = {expected.high, expected.low}, ends[2];
+        for (int e = 0; e < 2; e++) {
+            ends[e] = theta * theta / q[e]; /* 2 log θ − log q */
+            if (bounded) {
+                double odds = pow(theta / (1 - theta), 2) * (1 - q[e]) / q[e];
+                ends[e] = odds / (1 + odds);
+            }
+            if (m == GS_GEOMETRY_RUNNING_T10) ends[e] = tanh(2 * atanh(theta) - atanh(q[e]));
+            if (m >= GS_GEOMETRY_PCS_50 && m <= GS_GEOMETRY_EFFECTIVE_RANK && ends[e] < 1)
+                ends[e] = 1;
+        }
+        double low = ends[0], high = ends[1];
         near("low", g->intervals[m].low, low, 1e-5);
         near("high", g->intervals[m].high, high, 1e-5);
     }

@@ -2,6 +2,7 @@
 #include "analyses/stats/spectrum.h"
 
 #include "analyses/linalg/lapack.h"
+#include "analyses/stats/basic_interval.h"
 #include "core/base/random.h"
 #include "tests/support/support.h"
 
@@ -141,6 +142,32 @@ static void the_correction_takes_the_number_of_rows_out(void **state) {
     gs_assert_near_at("corrected", corrected, truth, 0, 0.06, __FILE__, __LINE__);
 }
 
+static void basic_intervals_stay_inside_their_range(void **state) {
+    (void)state;
+    struct gs_interval q = {true, 4, 16, 10}, i = gs_basic_interval(q, 8, 0, INFINITY);
+    near("low", i.low, 4);
+    near("high", i.high, 16);
+    i = gs_basic_interval(q, 12, 0, INFINITY);
+    near("low", i.low, 9);
+    near("high", i.high, 36);
+    i = gs_basic_interval(q, 5, 3, INFINITY); /* 25/16 is cut to 3 */
+    near("cut", i.low, 3);
+    q = (struct gs_interval){true, 0.5, 0.9, 10};
+    i = gs_basic_interval(q, 0.8, 0, 1); /* odds 16 / 9 and 16 / 1 */
+    near("low", i.low, 16.0 / 25);
+    near("high", i.high, 16.0 / 17);
+    q = (struct gs_interval){true, 0.9, 1, 10}; /* on the border: 2 θ − q, cut */
+    i = gs_basic_interval(q, 0.97, 0, 1);
+    near("low", i.low, 0.94);
+    assert_true(i.high > 0.98 && i.high < 1);
+    i = gs_basic_interval(q, 1, 0, 1);
+    near("low", i.low, 1);
+    near("high", i.high, 1);
+    assert_false(gs_basic_interval(q, (double)NAN, 0, 1).known);
+    q.known = false;
+    assert_false(gs_basic_interval(q, 0.5, 0, 1).known);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_eigenvalues_fill_every_dimension),
@@ -149,6 +176,7 @@ int main(void) {
         cmocka_unit_test(no_variance_has_no_dimension),
         cmocka_unit_test(rounding_is_clipped_and_counted),
         cmocka_unit_test(the_correction_solves_its_equations),
+        cmocka_unit_test(basic_intervals_stay_inside_their_range),
         cmocka_unit_test(the_correction_takes_the_number_of_rows_out),
     };
     print_message("seed %d\n", SEED);
