@@ -15,9 +15,13 @@ enum { TABLE_ROWS = 20 };
 
 /* ---- messages ---- */
 
-/* A progress bar on the line gives way. */
+/* A progress bar on the line gives way; one whose work is done gets its last line first. */
 static void write_message(const struct gs_call *call, const char *format, va_list arguments) {
-    if (call->progress && call->progress->context) gs_progress_bar_clear(call->progress->context);
+    struct gs_progress_bar *bar = call->progress ? call->progress->context : NULL;
+    if (bar && bar->running && bar->done >= bar->total)
+        gs_progress_bar_finish(bar);
+    else if (bar)
+        gs_progress_bar_clear(bar);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     fflush(stderr);

@@ -294,6 +294,17 @@ static void test_messages(void **state) {
     assert_string_equal(child.stdout_text, "");
 }
 
+/* Work that is done is said to be done before what comes of it is told, and once. */
+static void test_order_of_messages(void **state) {
+    (void)state;
+    RUN("tell");
+    expect_code(0);
+    const char *done = strstr(child.stderr_text, "probe: 100 % (75 of 75)");
+    const char *told = strstr(child.stderr_text, "the model is saved\n");
+    assert_true(done && told && done < told);
+    assert_null(strstr(told, "100 %"));
+}
+
 static void test_results(void **state) {
     (void)state;
     RUN("measure");
@@ -468,15 +479,15 @@ int main(int argc, char **argv) {
     }
     probe = argv[1];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_all_options),
-        cmocka_unit_test(test_dashes),         cmocka_unit_test(test_command_line),
-        cmocka_unit_test(test_misuse),         cmocka_unit_test(test_help),
-        cmocka_unit_test(test_version),        cmocka_unit_test(test_exit_codes),
-        cmocka_unit_test(test_messages),       cmocka_unit_test(test_results),
-        cmocka_unit_test(test_outputs),        cmocka_unit_test(test_lost_output),
-        cmocka_unit_test(test_closed_pipe),    cmocka_unit_test(test_file_size_limit),
-        cmocka_unit_test(test_stop),           cmocka_unit_test(test_stop_twice),
-        cmocka_unit_test(test_ignored_signal),
+        cmocka_unit_test(test_defaults),        cmocka_unit_test(test_all_options),
+        cmocka_unit_test(test_dashes),          cmocka_unit_test(test_command_line),
+        cmocka_unit_test(test_misuse),          cmocka_unit_test(test_help),
+        cmocka_unit_test(test_version),         cmocka_unit_test(test_exit_codes),
+        cmocka_unit_test(test_messages),        cmocka_unit_test(test_order_of_messages),
+        cmocka_unit_test(test_results),         cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_lost_output),     cmocka_unit_test(test_closed_pipe),
+        cmocka_unit_test(test_file_size_limit), cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_stop_twice),      cmocka_unit_test(test_ignored_signal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
