@@ -158,7 +158,8 @@ int main(int argc, char **argv) {
             "  NAME_train_log.csv           step, loss, lr, grad_norm, then the model's metrics\n"
             "\n"
             "Interrupted (Ctrl-C), it finishes the step and saves. --resume goes on from the\n"
-            "latest step; --force removes an earlier run's files of the same name.\n"
+            "latest step; --force removes an earlier run's files of the same name; --seed stands\n"
+            "for training.seed.\n"
             "\n"
             "  gpnscope train config.json -o run --set training.total_steps=2000",
         .options = options,
