@@ -64,8 +64,8 @@ bible() { # to $OUT/train.part and $OUT/held-out.part; fails where there is none
     [ -s "$OUT/train.part" ] && [ -s "$OUT/held-out.part" ]
 }
 documentation() { # the project's own headers and pages, comment marks and line breaks removed
-    find README.md DEVELOPERS.md core probes analyses reports \( -name '*.h' -o -name '*.md' \) \
-        -type f | LC_ALL=C sort | while IFS= read -r file; do
+    find ./*.md core probes analyses reports \( -name '*.h' -o -name '*.md' \) -type f |
+        LC_ALL=C sort | while IFS= read -r file; do
         sed 's,^ *[/ ]\*[*/]*,,; s,\*/$,,' "$file" | tr '\n\t' '  ' | tr -s ' '
         echo
     done | awk -v train="$OUT/train.part" -v held_out="$OUT/held-out.part" \
@@ -77,8 +77,8 @@ if [ ! -s "$OUT/held-out.txt" ]; then
     if bible; then
         echo "The World English Bible, $(wc -c <"$OUT/train.part") bytes; every tenth chapter is held out." >&2
     else
-        echo "No text: diatheke and sword-text-web are not there. The project's own documentation is used" >&2
-        echo "instead: little text, so expect a model that learns it by heart." >&2
+        echo "No text: Debian's packages diatheke and sword-text-web are not there, or hold no English text." >&2
+        echo "The project's own documentation is used: little text, which the model will learn by heart." >&2
         documentation
     fi
     mv "$OUT/train.part" "$OUT/train.txt"
@@ -128,10 +128,9 @@ fi
 
 trace() { # trace CHECKPOINT NAME
     [ ! -s "$OUT/$2.h5" ] || return 0
-    "$gpnscope" trace "$OUT/model/$1.safetensors" "$OUT/held-out" -o "$OUT/$2.part.h5" --force \
+    "$gpnscope" trace "$OUT/model/$1.safetensors" "$OUT/held-out" -o "$OUT/$2.h5" --force \
         --length $LENGTH --sequences "$sequences" --batch 32 --streams predicted \
         --tokenizer "$tokenizer" >/dev/null
-    mv "$OUT/$2.part.h5" "$OUT/$2.h5"
 }
 held_out=$(sed -n 's/.*"total_tokens": *\([0-9]*\).*/\1/p' "$OUT/held-out/meta.json")
 sequences=$((held_out / LENGTH))

@@ -115,7 +115,8 @@ static enum gs_status make_panels(const struct gs_report *report, struct gs_pane
         gs_report_prefix(report, i / count, '_', prefix);
         make_panel(panels + i, gs_figure_at(i % count), report->runs + i / count, drawing, prefix);
     }
-    gs_progress_report(progress, 1, 1, "figures");
+    double all = (double)(report->run_count * count);
+    gs_progress_report(progress, all, all, "figures");
     return GS_OK;
 }
 
