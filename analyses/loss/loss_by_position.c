@@ -136,7 +136,8 @@ static enum gs_status add_positions(const struct sums *sums, struct gs_results *
                                     struct gs_error *error) {
     static const char *const columns[] = {"position", "loss", "n"};
     struct gs_table *table;
-    enum gs_status status = gs_results_table(results, "loss_by_position", columns, 3, &table, error);
+    enum gs_status status =
+        gs_results_table(results, "loss_by_position", columns, 3, &table, error);
     for (uint64_t i = 0; status == GS_OK && i < sums->longest; i++) {
         if (!(sums->position_n[i] > 0)) continue;
         struct gs_cell row[] = {gs_cell_integer((int64_t)i),

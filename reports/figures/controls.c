@@ -16,7 +16,10 @@ static const struct {
                 {"random_direction", "random directions"},
                 {"shuffled_counts", "shuffled counts"}};
 
-enum { DECODINGS = sizeof decodings / sizeof *decodings, CONTROLS = sizeof controls / sizeof *controls };
+enum {
+    DECODINGS = sizeof decodings / sizeof *decodings,
+    CONTROLS = sizeof controls / sizeof *controls
+};
 
 static bool is_text(const struct gs_table *table, size_t row, size_t column, const char *text) {
     if (column == SIZE_MAX) return false;
@@ -84,7 +87,9 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     gs_plot_command(plot, "if (narrow) { set xtics 0.2 }");
     gs_plot_command(plot, "set xlabel 'Spearman correlation of the logits with token counts'");
     gs_plot_command(plot, "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb '#8C959F' lw 1");
-    gs_plot_command(plot, "set key tmargin left horizontal maxcols (narrow ? 1 : 2); if (narrow) { set tmargin 4 }");
+    gs_plot_command(
+        plot,
+        "set key tmargin left horizontal maxcols (narrow ? 1 : 2); if (narrow) { set tmargin 4 }");
     gs_text_put(&plot->script, "plot ");
     if (has_decodings)
         gs_text_put(&plot->script, "data index 0 using 2:1:3:4 with xerrorbars lt 1 ps 1 lw 1.6 "

@@ -38,6 +38,11 @@ static void say(const struct gs_report_run *run, struct gs_text *text) {
     gs_text_put(text, ".");
 }
 
-const struct gs_figure gs_figure_correlation = {
-    "correlation", "Correlations between dimensions", GS_PART_GEOMETRY, "corr_histogram", 320, 320,
-    draw,          say};
+const struct gs_figure gs_figure_correlation = {"correlation",
+                                                "Correlations between dimensions",
+                                                GS_PART_GEOMETRY,
+                                                "corr_histogram",
+                                                320,
+                                                320,
+                                                draw,
+                                                say};

@@ -97,14 +97,18 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
 static void say(const struct gs_report_run *run, struct gs_text *text) {
     const struct gs_results *results = run->results[GS_PART_DEFAULT];
     struct gs_value value;
-    gs_text_put(text, "The most probable tokens, decoded in three ways that need not agree: from the mean state, from the logits' mean over steps, and from the probabilities' mean over steps.");
+    gs_text_put(
+        text,
+        "The most probable tokens, decoded in three ways that need not agree: from the mean state, "
+        "from the logits' mean over steps, and from the probabilities' mean over steps.");
     bool begun = false;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct gs_text name = {0};
         gs_text_add(&name, "default.spearman.%s", known[i].decoding);
         if (name.bytes && gs_figure_value(results, name.bytes, &value)) {
-            gs_text_put(text, begun ? ", " : " Spearman correlation with the counts of the "
-                                             "tokens: ");
+            gs_text_put(text, begun ? ", "
+                                    : " Spearman correlation with the counts of the "
+                                      "tokens: ");
             gs_figure_say_value(text, &value, 3);
             gs_text_put(text, " for the ");
             gs_text_put(text, known[i].title);
@@ -115,6 +119,11 @@ static void say(const struct gs_report_run *run, struct gs_text *text) {
     if (begun) gs_text_put(text, ".");
 }
 
-const struct gs_figure gs_figure_default_tokens = {
-    "default-tokens", "Tokens of the mean state", GS_PART_DEFAULT, "default_tokens", 330, 900,
-    draw,             say};
+const struct gs_figure gs_figure_default_tokens = {"default-tokens",
+                                                   "Tokens of the mean state",
+                                                   GS_PART_DEFAULT,
+                                                   "default_tokens",
+                                                   330,
+                                                   900,
+                                                   draw,
+                                                   say};

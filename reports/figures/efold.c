@@ -23,8 +23,8 @@ static struct shown add_heads(struct gs_plot *plot, const struct gs_results *res
             gs_plot_number(plot, (double)i + 1);
             gs_plot_number(plot, head->place);
             gs_plot_number(plot, interval ? head->efold.low : head->place);
-            gs_plot_number(plot, interval && isfinite(head->efold.high) ? head->efold.high
-                                                                       : head->place);
+            gs_plot_number(plot,
+                           interval && isfinite(head->efold.high) ? head->efold.high : head->place);
             struct gs_text label = {0};
             gs_text_add(&label, "%02zu", head->head);
             gs_plot_label(plot, label.bytes, 0);
@@ -60,14 +60,16 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
         gs_text_put(&plot->script, "data index 2 using 1:2 with points lt 4 ps 0.8 lw 1.4 title "
                                    "'before training, in their own order', ");
     if (null.censored)
-        gs_text_put(&plot->script, "data index 3 using 1:2 with points lt 4 pt 8 ps 0.9 lw 1.4 title "
-                                   "'before training, not reached: lower bound', ");
+        gs_text_put(&plot->script,
+                    "data index 3 using 1:2 with points lt 4 pt 8 ps 0.9 lw 1.4 title "
+                    "'before training, not reached: lower bound', ");
     if (heads.censored)
         gs_text_add(&plot->script,
                     "data index 1 using 1:2%s with points lt 1 pt 8 ps 1.1 lw 1.4 title 'not "
                     "reached: lower bound', ",
                     shown <= NAMED ? ":xticlabels(5)" : "");
-    gs_plot_command(plot, "data index 0 using 1:2:3:4%s with yerrorbars lt 1 ps 0.9 lw 1.4 title '%s'",
+    gs_plot_command(plot,
+                    "data index 0 using 1:2:3:4%s with yerrorbars lt 1 ps 0.9 lw 1.4 title '%s'",
                     shown <= NAMED && heads.known ? ":xticlabels(5)" : "",
                     null.known + null.censored ? "model" : "efold and 95 % interval");
 }

@@ -2,7 +2,7 @@
 
 static const struct gs_figure *const figures[] = {
     &gs_figure_spectrum,       &gs_figure_dimensions, &gs_figure_correlation,
-    &gs_figure_default_tokens, &gs_figure_controls, &gs_figure_horizon,
+    &gs_figure_default_tokens, &gs_figure_controls,   &gs_figure_horizon,
     &gs_figure_retention,      &gs_figure_efold,      &gs_figure_loss,
 };
 

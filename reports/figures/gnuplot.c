@@ -27,8 +27,8 @@ static bool is_one_of(const char *variable, const char *const *names) {
 /* The environment with what changes gnuplot's numbers or start-up replaced: a user's ~/.gnuplot and
  * GNUPLOT_* variables must not change a figure (the start-up file is looked for below HOME). */
 static char **child_environment(void) {
-    static const char *const dropped[] = {"LC_",  "LANG=", "LANGUAGE=", "GNUTERM=", "GNUPLOT",
-                                          "GDFONT", "HOME=", NULL};
+    static const char *const dropped[] = {
+        "LC_", "LANG=", "LANGUAGE=", "GNUTERM=", "GNUPLOT", "GDFONT", "HOME=", NULL};
     static char locale[] = "LC_ALL=C", home[] = "HOME=/nonexistent";
     size_t count = 0, kept = 0;
     while (environ[count]) count++;
@@ -88,8 +88,8 @@ static void last_message(const char *path, struct gs_text *message) {
 }
 
 static enum gs_status not_started(int errno_value, struct gs_error *error) {
-    enum gs_status status = gs_fail(error, GS_MISSING, "gnuplot cannot be started: %s",
-                                    strerror(errno_value));
+    enum gs_status status =
+        gs_fail(error, GS_MISSING, "gnuplot cannot be started: %s", strerror(errno_value));
     gs_error_where(error, "gnuplot");
     gs_error_next(error, "install gnuplot (Debian: gnuplot-nox) and see that it is on the PATH");
     return status;

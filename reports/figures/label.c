@@ -23,7 +23,8 @@ static void show(struct gs_text *text, const char *bytes, size_t size, size_t lo
         uint32_t code = length ? gs_utf8_code_point(bytes + i, length) : 0;
         size_t step = length ? length : 1;
         if (!length || is_hidden(code)) {
-            for (size_t k = 0; k < step; k++) gs_text_add(text, "<0x%02X>", (unsigned)(unsigned char)bytes[i + k]);
+            for (size_t k = 0; k < step; k++)
+                gs_text_add(text, "<0x%02X>", (unsigned)(unsigned char)bytes[i + k]);
         } else {
             /* gnuplot reads \" and \\ inside a quoted field. */
             if (for_gnuplot && (code == '"' || code == '\\')) gs_text_put(text, "\\");

@@ -12,8 +12,8 @@ const struct gs_table *gs_figure_table(const struct gs_results *results, const c
     return table && gs_table_rows(table) ? table : NULL;
 }
 
-bool gs_figure_block(struct gs_plot *plot, const struct gs_table *table,
-                     const char *const *columns, size_t count, bool positive) {
+bool gs_figure_block(struct gs_plot *plot, const struct gs_table *table, const char *const *columns,
+                     size_t count, bool positive) {
     bool any = false;
     size_t rows = table ? gs_table_rows(table) : 0;
     for (size_t row = 0; row < rows; row++) {
@@ -94,10 +94,11 @@ struct gs_figure_head *gs_figure_heads(const struct gs_results *results, bool nu
     for (size_t i = 0; i < values; i++) {
         struct gs_figure_head *head = heads + *count;
         const char *name = gs_results_name_at(results, i);
-        if (!head_of(name, before, &head->head) || !gs_results_find(results, name, &head->efold)) continue;
+        if (!head_of(name, before, &head->head) || !gs_results_find(results, name, &head->efold))
+            continue;
         head->censored = head->efold.status && strcmp(head->efold.status, "censored") == 0;
-        head->place = head->censored && head->efold.has_bound ? head->efold.bound
-                                                               : head->efold.value;
+        head->place =
+            head->censored && head->efold.has_bound ? head->efold.bound : head->efold.value;
         (*count)++;
     }
     qsort(heads, *count, sizeof *heads, by_place);

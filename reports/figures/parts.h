@@ -11,8 +11,8 @@ const struct gs_table *gs_figure_table(const struct gs_results *results, const c
  * there are missing values. With `positive`, numbers ≤ 0 are missing in all but the first column
  * (a logarithmic axis has no place for them). True when any number past the first column is there.
  */
-bool gs_figure_block(struct gs_plot *plot, const struct gs_table *table,
-                     const char *const *columns, size_t count, bool positive);
+bool gs_figure_block(struct gs_plot *plot, const struct gs_table *table, const char *const *columns,
+                     size_t count, bool positive);
 
 /* Two panels: side by side, or one above the other in the narrow version. */
 void gs_figure_two_panels(struct gs_plot *plot);
@@ -25,8 +25,8 @@ double gs_figure_tick_step(double range, int ticks);
 bool gs_figure_say(struct gs_text *text, const struct gs_results *results, const char *name,
                    const char *before, int digits, const char *after);
 
-/* The heads of a memory: their numbers are the NN of "retention.head.NN.efold", or, before training,
- * of "retention.null.head.NN.efold". */
+/* The heads of a memory: their numbers are the NN of "retention.head.NN.efold", or, before
+ * training, of "retention.null.head.NN.efold". */
 struct gs_figure_head {
     size_t head;
     struct gs_value efold;

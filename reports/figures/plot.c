@@ -94,7 +94,8 @@ static const char style[] =
 /* In a gnuplot string in single quotes only the quote itself is special: doubled. */
 static void add_quoted(struct gs_text *text, const char *string) {
     gs_text_put(text, "'");
-    for (; *string; string++) gs_text_bytes(text, *string == '\'' ? "''" : string, *string == '\'' ? 2 : 1);
+    for (; *string; string++)
+        gs_text_bytes(text, *string == '\'' ? "''" : string, *string == '\'' ? 2 : 1);
     gs_text_put(text, "'");
 }
 

@@ -44,7 +44,8 @@ static bool add_marks(struct gs_plot *plot, const struct gs_results *results) {
 }
 
 static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
-    static const char *const columns[] = {"index", "eigenvalue"}, *const shares[] = {"index", "share"};
+    static const char *const columns[] = {"index", "eigenvalue"}, *const shares[] = {"index",
+                                                                                     "share"};
     const struct gs_results *results = run->results[GS_PART_GEOMETRY];
     const struct gs_results *null = run->null_results[GS_PART_GEOMETRY];
     const struct gs_table *table = gs_figure_table(results, "spectrum");

@@ -71,8 +71,7 @@ void gs_text_add(struct gs_text *text, const char *format, ...) {
     va_end(arguments);
 }
 
-enum gs_status gs_text_check(const struct gs_text *text, const char *what,
-                             struct gs_error *error) {
+enum gs_status gs_text_check(const struct gs_text *text, const char *what, struct gs_error *error) {
     return text->failed ? gs_fail_memory(error, text->size, what) : GS_OK;
 }
 

@@ -85,8 +85,8 @@ static enum gs_status build_beside(struct gs_folder *folder, const char *parent,
     gs_free(hidden);
     if (!folder->temporary) return gs_fail_memory(error, size, "a path");
     if (!mkdtemp(folder->temporary)) {
-        enum gs_status status =
-            gs_fail_errno(error, errno, "making a folder to build the output in", folder->temporary);
+        enum gs_status status = gs_fail_errno(
+            error, errno, "making a folder to build the output in", folder->temporary);
         gs_free(folder->temporary);
         folder->temporary = NULL;
         return status;
@@ -99,8 +99,8 @@ static enum gs_status build_beside(struct gs_folder *folder, const char *parent,
 enum gs_status gs_folder_open(struct gs_folder *folder, const char *path, struct gs_error *error) {
     *folder = (struct gs_folder){.path = trimmed(path), .lock = -1};
     char *parent = folder->path ? gs_path_folder(folder->path) : NULL;
-    enum gs_status status = parent ? gs_folder_create(parent, error)
-                                   : gs_fail_memory(error, strlen(path), "a path");
+    enum gs_status status =
+        parent ? gs_folder_create(parent, error) : gs_fail_memory(error, strlen(path), "a path");
     if (status == GS_OK) status = build_beside(folder, parent, error);
     gs_free(parent);
     if (status != GS_OK) gs_folder_abandon(folder);

@@ -11,19 +11,31 @@ void gs_html_text(struct gs_text *page, const char *text) {
     if (shown.failed) page->failed = true;
     for (size_t i = 0; i < shown.size; i++) {
         switch (shown.bytes[i]) {
-        case '&': gs_text_put(page, "&amp;"); break;
-        case '<': gs_text_put(page, "&lt;"); break;
-        case '>': gs_text_put(page, "&gt;"); break;
-        case '"': gs_text_put(page, "&quot;"); break;
-        case '\'': gs_text_put(page, "&#39;"); break;
-        default: gs_text_bytes(page, shown.bytes + i, 1);
+        case '&':
+            gs_text_put(page, "&amp;");
+            break;
+        case '<':
+            gs_text_put(page, "&lt;");
+            break;
+        case '>':
+            gs_text_put(page, "&gt;");
+            break;
+        case '"':
+            gs_text_put(page, "&quot;");
+            break;
+        case '\'':
+            gs_text_put(page, "&#39;");
+            break;
+        default:
+            gs_text_bytes(page, shown.bytes + i, 1);
         }
     }
     gs_text_free(&shown);
 }
 
 void gs_html_link(struct gs_text *page, const char *path) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
     for (; *path; path++) {
         if (strchr(plain, *path))
             gs_text_bytes(page, path, 1);

@@ -25,8 +25,8 @@ static const struct key {
     {GS_PART_GEOMETRY, "participation_ratio", "Participation ratio", 3},
     {GS_PART_GEOMETRY, "effective_rank", "Effective rank", 3},
     {GS_PART_GEOMETRY, "batch_mean_cosine.mean", "Cosine of per-batch means", 4},
-    {GS_PART_DEFAULT, "default.spearman.mean_state", "Logits of the mean state against counts, Spearman",
-     3},
+    {GS_PART_DEFAULT, "default.spearman.mean_state",
+     "Logits of the mean state against counts, Spearman", 3},
     {GS_PART_HORIZON, "horizon.raw.plateau", "Raw cosine at long lags", 3},
     {GS_PART_HORIZON, "horizon.centered_sequence.k1", "Centred cosine at lag 1", 3},
 };

@@ -59,15 +59,15 @@ static enum gs_status default_token(const struct job *job, struct gs_results *re
 static enum gs_status horizon(const struct job *job, struct gs_results *results,
                               struct gs_error *error) {
     struct gs_horizon_plan plan = {.seed = job->inputs->seed};
-    return gs_horizon_of_trace(job->trace, job->inputs->stream, &plan, &job->bootstrap, job->progress,
-                            results, error);
+    return gs_horizon_of_trace(job->trace, job->inputs->stream, &plan, &job->bootstrap,
+                               job->progress, results, error);
 }
 
 static enum gs_status retention(const struct job *job, struct gs_results *results,
                                 struct gs_error *error) {
     struct gs_retention_plan plan = {0};
     return gs_retention_of_trace(job->trace, NULL, job->null, &plan, &job->bootstrap, job->progress,
-                              results, error);
+                                 results, error);
 }
 
 static enum gs_status loss(const struct job *job, struct gs_results *results,
@@ -77,8 +77,11 @@ static enum gs_status loss(const struct job *job, struct gs_results *results,
 
 static enum gs_status (*const analyses[GS_PARTS])(const struct job *, struct gs_results *,
                                                   struct gs_error *) = {
-    [GS_PART_GEOMETRY] = geometry, [GS_PART_DEFAULT] = default_token, [GS_PART_HORIZON] = horizon,
-    [GS_PART_RETENTION] = retention, [GS_PART_LOSS] = loss};
+    [GS_PART_GEOMETRY] = geometry,
+    [GS_PART_DEFAULT] = default_token,
+    [GS_PART_HORIZON] = horizon,
+    [GS_PART_RETENTION] = retention,
+    [GS_PART_LOSS] = loss};
 
 /* Why a part cannot be made of this trace; NULL: it can. */
 static const char *absent(const struct job *job, enum gs_part part) {

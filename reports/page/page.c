@@ -53,7 +53,9 @@ static void add_facts(struct gs_text *page, const struct gs_report_run *run) {
     gs_text_put(page, "<dl>\n");
     add_fact(page, "Trace", run->path, run->sha256);
     add_fact(page, "Checkpoint",
-             run->checkpoint_path ? run->checkpoint_path : run->checkpoint_sha256 ? "of the trace" : NULL,
+             run->checkpoint_path     ? run->checkpoint_path
+             : run->checkpoint_sha256 ? "of the trace"
+                                      : NULL,
              run->checkpoint_sha256);
     add_fact(page, "Untrained", run->null_path, NULL);
     add_fact(page, "State stream", run->stream, NULL);

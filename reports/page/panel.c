@@ -27,8 +27,7 @@ static void add_basis(struct gs_text *page, const struct gs_report_run *run, enu
     gs_html_text(page, run->name);
     if (run->sha256) gs_text_add(page, " (sha256 %.*s…)", SHA_SHOWN, run->sha256);
     if (part == GS_PART_DEFAULT && run->checkpoint_sha256)
-        gs_text_add(page, " and its checkpoint (sha256 %.*s…)", SHA_SHOWN,
-                    run->checkpoint_sha256);
+        gs_text_add(page, " and its checkpoint (sha256 %.*s…)", SHA_SHOWN, run->checkpoint_sha256);
     if (run->null_results[part] && run->null_path) {
         gs_text_put(page, "; untrained: ");
         gs_html_text(page, run->null_path);
@@ -37,7 +36,9 @@ static void add_basis(struct gs_text *page, const struct gs_report_run *run, enu
 }
 
 static void add_cell(struct gs_text *page, struct gs_cell cell, bool heads_row) {
-    gs_text_put(page, heads_row ? "<th scope=\"row\">" : cell.type == GS_CELL_TEXT ? "<td class=\"text\">" : "<td>");
+    gs_text_put(page, heads_row                   ? "<th scope=\"row\">"
+                      : cell.type == GS_CELL_TEXT ? "<td class=\"text\">"
+                                                  : "<td>");
     if (cell.type == GS_CELL_TEXT)
         gs_html_text(page, cell.text);
     else if (cell.type == GS_CELL_INTEGER)
@@ -49,7 +50,8 @@ static void add_cell(struct gs_text *page, struct gs_cell cell, bool heads_row) 
     gs_text_put(page, heads_row ? "</th>" : "</td>");
 }
 
-static void add_file_link(struct gs_text *page, const char *prefix, const struct gs_figure *figure) {
+static void add_file_link(struct gs_text *page, const char *prefix,
+                          const struct gs_figure *figure) {
     gs_text_put(page, "<a href=\"csv/");
     gs_html_link(page, prefix);
     gs_text_add(page, "%s_%s.csv\">", gs_part_command(figure->part), figure->table);
@@ -77,8 +79,8 @@ static void add_rows(struct gs_text *page, const struct gs_table *table) {
 static void add_numbers(struct gs_text *page, const struct gs_report_run *run,
                         const struct gs_panel *panel, const char *prefix) {
     const struct gs_results *results = run->results[panel->figure->part];
-    const struct gs_table *table = results ? gs_results_find_table(results, panel->figure->table)
-                                           : NULL;
+    const struct gs_table *table =
+        results ? gs_results_find_table(results, panel->figure->table) : NULL;
     if (!results) return;
     if (!table) {
         if (strcmp(panel->figure->table, "values") != 0) return;

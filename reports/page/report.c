@@ -98,9 +98,13 @@ static void make_panel(struct gs_panel *panel, const struct gs_figure *figure,
         return;
     }
     switch (draw_one(figure, run, drawing, prefix, &error)) {
-    case GS_OK: break;
-    case GS_CHECK_FAILED: set_reason(panel, GS_PANEL_EMPTY, error.what); break;
-    default: draw_failed(panel, drawing, &error);
+    case GS_OK:
+        break;
+    case GS_CHECK_FAILED:
+        set_reason(panel, GS_PANEL_EMPTY, error.what);
+        break;
+    default:
+        draw_failed(panel, drawing, &error);
     }
 }
 

@@ -1,7 +1,7 @@
+#include "reports/page/report.h"
 #include "core/base/memory.h"
 #include "core/programs/command.h"
 #include "reports/page/measure.h"
-#include "reports/page/report.h"
 
 static struct gs_list checkpoints, nulls;
 static const char *tokenizer, *counts, *stream;
@@ -50,15 +50,15 @@ static enum gs_status measure_all(const struct gs_call *call, struct gs_report_m
                                   struct gs_error *error) {
     enum gs_status status = GS_OK;
     for (size_t i = 0; status == GS_OK && i < call->file_count; i++) {
-        struct gs_report_inputs inputs = {
-            .trace = call->files[i],
-            .null = nulls.count ? nulls.items[i] : NULL,
-            .checkpoint = checkpoints.count ? checkpoints.items[i] : NULL,
-            .tokenizer = tokenizer,
-            .counts = counts,
-            .stream = stream,
-            .seed = call->seed,
-            .command_line = call->command_line};
+        struct gs_report_inputs inputs = {.trace = call->files[i],
+                                          .null = nulls.count ? nulls.items[i] : NULL,
+                                          .checkpoint =
+                                              checkpoints.count ? checkpoints.items[i] : NULL,
+                                          .tokenizer = tokenizer,
+                                          .counts = counts,
+                                          .stream = stream,
+                                          .seed = call->seed,
+                                          .command_line = call->command_line};
         status = gs_report_measure(&inputs, call->progress, &measured[i], error);
         if (status == GS_OK && !gs_trace_info(measured[i].trace)->complete)
             gs_call_warning(call, "%s is not complete: only the rows safely on disk are measured",

@@ -32,7 +32,8 @@ static struct gs_table *table(struct gs_results *results, const char *name,
 }
 
 static void add_spectrum(struct gs_results *results, size_t dims, double scale) {
-    static const char *const columns[] = {"index", "eigenvalue"}, *const shares[] = {"index", "share"};
+    static const char *const columns[] = {"index", "eigenvalue"}, *const shares[] = {"index",
+                                                                                     "share"};
     struct gs_table *spectrum = table(results, "spectrum", columns, 2);
     struct gs_table *cumulative = table(results, "spectrum_cumulative", shares, 2);
     double total = 0, sum = 0;
@@ -74,14 +75,22 @@ struct gs_results *gs_fixture_geometry(size_t dims, double scale) {
     static const struct {
         const char *name;
         double value;
-    } values[] = {{"state_norm.mean", 132.4},      {"state_norm.std", 9.1},
-                  {"mean_norm", 107.2},            {"mean_norm_ratio", 0.81},
-                  {"mean_energy", 0.656},          {"dim_std.min", 1.05},
-                  {"dim_std.max", 11.3},           {"dim_std.mean", 1.54},
-                  {"corr.mean_abs", 0.0272},       {"corr.max_abs", 0.61},
-                  {"pcs_50", 29},                  {"pcs_90", 131},
-                  {"pcs_99", 209},                 {"stable_rank.centered", 40.1},
-                  {"participation_ratio", 98.3},   {"effective_rank", 160.2},
+    } values[] = {{"state_norm.mean", 132.4},
+                  {"state_norm.std", 9.1},
+                  {"mean_norm", 107.2},
+                  {"mean_norm_ratio", 0.81},
+                  {"mean_energy", 0.656},
+                  {"dim_std.min", 1.05},
+                  {"dim_std.max", 11.3},
+                  {"dim_std.mean", 1.54},
+                  {"corr.mean_abs", 0.0272},
+                  {"corr.max_abs", 0.61},
+                  {"pcs_50", 29},
+                  {"pcs_90", 131},
+                  {"pcs_99", 209},
+                  {"stable_rank.centered", 40.1},
+                  {"participation_ratio", 98.3},
+                  {"effective_rank", 160.2},
                   {"batch_mean_cosine.mean", 0.98812}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         number(results, values[i].name, scale * values[i].value, "1");
@@ -93,7 +102,8 @@ struct gs_results *gs_fixture_geometry(size_t dims, double scale) {
     add_correlations(results, 0.06 * scale);
     must(gs_results_note(results, "Rank ≤ n − 1 <is> said here.", NULL));
     must(gs_results_source(results, "held-out.trace.h5",
-                           "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", NULL));
+                           "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+                           NULL));
     return results;
 }
 
@@ -132,12 +142,18 @@ struct gs_results *gs_fixture_horizon(void) {
     static const char *const columns[] = {"lag",  "raw",  "centered_sequence", "centered_global",
                                           "null", "pairs"};
     static const char *const full[] = {"lag",
-                                       "raw", "raw_low", "raw_high",
-                                       "centered_sequence", "centered_sequence_low",
+                                       "raw",
+                                       "raw_low",
+                                       "raw_high",
+                                       "centered_sequence",
+                                       "centered_sequence_low",
                                        "centered_sequence_high",
-                                       "centered_global", "centered_global_low",
+                                       "centered_global",
+                                       "centered_global_low",
                                        "centered_global_high",
-                                       "null", "null_low", "null_high"};
+                                       "null",
+                                       "null_low",
+                                       "null_high"};
     struct gs_results *results = start("horizon");
     struct gs_table *horizon = table(results, "horizon", columns, 6);
     struct gs_table *intervals = table(results, "horizon_interval", full, 13);
@@ -220,9 +236,12 @@ struct gs_results *gs_fixture_loss(double level) {
     for (int first = 0; first < 256; first = 2 * first + 1) {
         int last = 2 * first < 255 ? 2 * first : 255;
         double loss = loss_at(first, level);
-        struct gs_cell row[] = {gs_cell_integer(first),      gs_cell_integer(last),
-                                gs_cell_number((first + last) / 2.0), gs_cell_number(loss),
-                                gs_cell_number(loss - 0.1),  gs_cell_number(loss + 0.1),
+        struct gs_cell row[] = {gs_cell_integer(first),
+                                gs_cell_integer(last),
+                                gs_cell_number((first + last) / 2.0),
+                                gs_cell_number(loss),
+                                gs_cell_number(loss - 0.1),
+                                gs_cell_number(loss + 0.1),
                                 gs_cell_integer(64 * (last - first + 1))};
         must(gs_table_row(stretches, row, NULL));
     }

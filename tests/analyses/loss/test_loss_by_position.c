@@ -99,8 +99,7 @@ static void against_plain_sums(void **state) {
         for (size_t s = 0; s < shape->sequences; s++)
             for (uint64_t i = shape->first; i < shape->length[s]; i++)
                 nll[start[s] + i] = (float)(10 * gs_random_uniform(&random));
-        struct gs_rows view =
-            gs_rows_of_array(nll, 1, shape->sequences, start, shape->length);
+        struct gs_rows view = gs_rows_of_array(nll, 1, shape->sequences, start, shape->length);
         struct gs_results *results = gs_results_create("loss");
         struct gs_bootstrap plan = {SEED, 200};
         struct gs_error error;
@@ -222,9 +221,9 @@ static void of_a_trace(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_plain_sums), cmocka_unit_test(interval_is_over_sequences),
-        cmocka_unit_test(nothing_to_measure), cmocka_unit_test(not_finite),
-        cmocka_unit_test(of_a_trace)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(against_plain_sums),
+                                       cmocka_unit_test(interval_is_over_sequences),
+                                       cmocka_unit_test(nothing_to_measure),
+                                       cmocka_unit_test(not_finite), cmocka_unit_test(of_a_trace)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,8 +26,8 @@ static void draws_all(void **state) {
             gs_assert_ok(gs_figure_draw(figure, &fixture.run, gs_scratch_folder(),
                                         null ? "null_" : "", &error),
                          &error);
-            assert_true(gs_path_exists(
-                gs_scratch_path("%s%s.svg", null ? "null_" : "", figure->name)));
+            assert_true(
+                gs_path_exists(gs_scratch_path("%s%s.svg", null ? "null_" : "", figure->name)));
             assert_true(gs_path_exists(
                 gs_scratch_path("%s%s-narrow.svg", null ? "null_" : "", figure->name)));
         }
@@ -66,8 +66,8 @@ static void no_text_in_commands(void **state) {
 }
 
 /* Results without tables, without values, with nothing but nulls. */
-static void add_null_table(struct gs_results *results, const char *name,
-                           const char *const *columns, size_t count, size_t rows) {
+static void add_null_table(struct gs_results *results, const char *name, const char *const *columns,
+                           size_t count, size_t rows) {
     struct gs_table *table;
     gs_assert_ok(gs_results_table(results, name, columns, count, &table, NULL), NULL);
     for (size_t row = 0; row < rows; row++) {
@@ -162,8 +162,8 @@ static void odd_shapes(void **state) {
     }
 }
 
-/* A block without rows keeps its index: with no censored head, the untrained heads must not be drawn
- * in its place. The picture is the judge: it holds as many markers as there are heads. */
+/* A block without rows keeps its index: with no censored head, the untrained heads must not be
+ * drawn in its place. The picture is the judge: it holds as many markers as there are heads. */
 static size_t marks_of(const char *path) {
     struct gs_mapped_file file;
     size_t count = 0;
@@ -176,7 +176,8 @@ static size_t marks_of(const char *path) {
 }
 
 static void add_efold(struct gs_results *results, const char *name, double efold, double bound) {
-    struct gs_value value = {.value = efold, .unit = "token", .has_bound = bound > 0, .bound = bound};
+    struct gs_value value = {
+        .value = efold, .unit = "token", .has_bound = bound > 0, .bound = bound};
     if (bound > 0) value.status = "censored";
     gs_assert_ok(gs_results_add(results, name, &value, NULL), NULL);
 }
@@ -242,9 +243,12 @@ int main(void) {
     struct gs_error error;
     can_draw = gs_gnuplot_probe(&error) == GS_OK;
     if (!can_draw) print_message("drawing is skipped: %s\n", error.what);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_all),           cmocka_unit_test(svg_is_well_formed),
-        cmocka_unit_test(no_text_in_commands), cmocka_unit_test(hollow_results),
-        cmocka_unit_test(odd_shapes), cmocka_unit_test(empty_blocks),          cmocka_unit_test(sentences)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(draws_all),
+                                       cmocka_unit_test(svg_is_well_formed),
+                                       cmocka_unit_test(no_text_in_commands),
+                                       cmocka_unit_test(hollow_results),
+                                       cmocka_unit_test(odd_shapes),
+                                       cmocka_unit_test(empty_blocks),
+                                       cmocka_unit_test(sentences)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,8 +160,7 @@ static void labels_survive(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws),        cmocka_unit_test(fails),
-        cmocka_unit_test(missing_program), cmocka_unit_test(bad_programs),
-        cmocka_unit_test(labels_survive)};
+        cmocka_unit_test(draws), cmocka_unit_test(fails), cmocka_unit_test(missing_program),
+        cmocka_unit_test(bad_programs), cmocka_unit_test(labels_survive)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,12 +111,12 @@ static void labels(void **state) {
     assert_shown("▁the", 6, "▁the");
     assert_shown("{x}^2_3 </script> \" ' \\n `", 26, "{x}^2_3 </script> \" ' \\n `");
     assert_shown("a\0b\n\t\x7f", 6, "a<0x00>b<0x0A><0x09><0x7F>");
-    assert_shown("\xF0\x9F\x98", 3, "<0xF0><0x9F><0x98>");       /* cut emoji */
-    assert_shown("\xC0\xAF", 2, "<0xC0><0xAF>");                 /* overlong */
-    assert_shown("\xED\xA0\x80", 3, "<0xED><0xA0><0x80>");       /* surrogate */
-    assert_shown("\xEF\xBF\xBF", 3, "<0xEF><0xBF><0xBF>");       /* U+FFFF: XML has no such */
-    assert_shown("\xC2\x85", 2, "<0xC2><0x85>");                 /* C1 control */
-    assert_shown("\xF0\x9F\x98\x80", 4, "\xF0\x9F\x98\x80");     /* whole emoji */
+    assert_shown("\xF0\x9F\x98", 3, "<0xF0><0x9F><0x98>");   /* cut emoji */
+    assert_shown("\xC0\xAF", 2, "<0xC0><0xAF>");             /* overlong */
+    assert_shown("\xED\xA0\x80", 3, "<0xED><0xA0><0x80>");   /* surrogate */
+    assert_shown("\xEF\xBF\xBF", 3, "<0xEF><0xBF><0xBF>");   /* U+FFFF: XML has no such */
+    assert_shown("\xC2\x85", 2, "<0xC2><0x85>");             /* C1 control */
+    assert_shown("\xF0\x9F\x98\x80", 4, "\xF0\x9F\x98\x80"); /* whole emoji */
 }
 
 static void fields(void **state) {
@@ -130,8 +130,12 @@ static void fields(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers), cmocka_unit_test(counts), cmocka_unit_test(intervals), cmocka_unit_test(grows),
-        cmocka_unit_test(failure_is_sticky), cmocka_unit_test(labels), cmocka_unit_test(fields)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers),
+                                       cmocka_unit_test(counts),
+                                       cmocka_unit_test(intervals),
+                                       cmocka_unit_test(grows),
+                                       cmocka_unit_test(failure_is_sticky),
+                                       cmocka_unit_test(labels),
+                                       cmocka_unit_test(fields)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,15 +14,15 @@
 
 enum { SEED = 31, SEQUENCES = 6, LENGTH = 40, ROWS = SEQUENCES * LENGTH, WIDTH = 8, HEADS = 3 };
 
-static const char config[] =
-    "{\"kind\": \"gpn_m\", \"model\": {\"vocab_size\": 20, \"d_state\": 8, \"d_emb\": 4, \"d_ffn\": 6, "
-    "\"n_heads\": 3, \"d_key\": 2, \"d_val\": 2}}";
+static const char config[] = "{\"kind\": \"gpn_m\", \"model\": {\"vocab_size\": 20, \"d_state\": "
+                             "8, \"d_emb\": 4, \"d_ffn\": 6, "
+                             "\"n_heads\": 3, \"d_key\": 2, \"d_val\": 2}}";
 
 struct sort {
     const char *name, *checkpoint, *source;
-    bool full;     /* memory, nll, tokens */
-    double decay;  /* of head 0; the next keep longer */
-    float scale;   /* of the states */
+    bool full;    /* memory, nll, tokens */
+    double decay; /* of head 0; the next keep longer */
+    float scale;  /* of the states */
 };
 
 /* A trace whose head h decays by the constant decay^(1 / (1 + 3 h)). */
@@ -66,9 +66,9 @@ static const char *make_trace(const struct sort *sort) {
     struct gs_error error;
     gs_assert_ok(gs_trace_writer_create(path, true, &plan, &writer, &error), &error);
     for (size_t s = 0; s < SEQUENCES; s++) {
-        gs_assert_ok(gs_trace_append_state(writer, 0, s, LENGTH, states + start[s] * WIDTH, WIDTH,
-                                           &error),
-                     &error);
+        gs_assert_ok(
+            gs_trace_append_state(writer, 0, s, LENGTH, states + start[s] * WIDTH, WIDTH, &error),
+            &error);
         if (!sort->full) continue;
         gs_assert_ok(gs_trace_append_nll(writer, s, LENGTH, nll + start[s], &error), &error);
         gs_assert_ok(gs_trace_append_token(writer, s, LENGTH, tokens + start[s], &error), &error);
