@@ -6,6 +6,9 @@
 
 enum { ALIGNMENT = 64 }; /* a cache line, and the widest vector */
 
+/* In a larger object the difference of two pointers would overflow. */
+static const size_t largest = PTRDIFF_MAX - ALIGNMENT;
+
 bool gs_multiply(size_t a, size_t b, size_t *product) {
     if (b != 0 && a > SIZE_MAX / b) return false;
     *product = a * b;
@@ -20,7 +23,7 @@ bool gs_add(size_t a, size_t b, size_t *sum) {
 
 void *gs_calloc(size_t count, size_t size) {
     size_t bytes, padded;
-    if (!gs_multiply(count, size, &bytes)) return NULL;
+    if (!gs_multiply(count, size, &bytes) || bytes > largest) return NULL;
     if (!gs_add(bytes, ALIGNMENT - 1, &padded)) return NULL;
     padded -= padded % ALIGNMENT; /* aligned_alloc wants a multiple */
     if (padded == 0) padded = ALIGNMENT;
