@@ -1,0 +1,145 @@
+/* Rows a second of writing and reading a trace, beside plain write() and read() of the same bytes
+ * in pieces of 1 MiB to the same folder in the same run.
+ *
+ *     bench_trace [FOLDER [WIDTH [ROWS]]]
+ */
+#include "core/base/memory.h"
+#include "probes/trace/reader.h"
+#include "probes/trace/writer.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LENGTH = 512, BATCH = 16, STEPS = 64, HEADS = 15, PIECE = 1024 * 1024 };
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void must(enum gs_status status, const struct gs_error *error) {
+    char text[2048];
+    if (status == GS_OK) return;
+    fprintf(stderr, "%s\n", gs_error_text(error, text, sizeof text));
+    exit(1);
+}
+
+static double plain_write(const char *path, const void *bytes, size_t size) {
+    double began = now();
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    for (size_t left = size; file >= 0 && left > 0;) {
+        ssize_t done = write(file, bytes, left < PIECE ? left : PIECE);
+        if (done <= 0) exit(1);
+        left -= (size_t)done;
+    }
+    fsync(file);
+    close(file);
+    return now() - began;
+}
+
+static double plain_read(const char *path, void *bytes) {
+    double began = now();
+    int file = open(path, O_RDONLY);
+    while (file >= 0 && read(file, bytes, PIECE) > 0) {
+    }
+    close(file);
+    return now() - began;
+}
+
+/* As the recorder does: BATCH sequences side by side, STEPS rows of each at a time. */
+static double write_trace(const char *path, const char *dtype, int deflate, size_t width,
+                          size_t sequences, const float *values) {
+    struct gs_error error;
+    struct gs_trace_writer *writer;
+    struct gs_trace_stream stream = {.name = "predicted", .width = width};
+    struct gs_trace_memory memory = {
+        .name = "memory", .rule = "gpn", .heads = HEADS, .has = {true, true, true}};
+    uint64_t *start = gs_calloc(sequences + 1, sizeof *start);
+    static const float gates[LENGTH * HEADS];
+    for (size_t i = 0; i <= sequences; i++) start[i] = i * LENGTH;
+    snprintf(stream.dtype, sizeof stream.dtype, "%s", dtype);
+    struct gs_trace_plan plan = {.sequences = sequences,
+                                 .start = start,
+                                 .stream_count = 1,
+                                 .streams = &stream,
+                                 .memory_count = 1,
+                                 .memories = &memory,
+                                 .deflate = deflate};
+    double began = now();
+    must(gs_trace_writer_create(path, true, &plan, &writer, &error), &error);
+    for (size_t first = 0; first < sequences; first += BATCH)
+        for (size_t step = 0; step < LENGTH; step += STEPS)
+            for (size_t i = first; i < first + BATCH && i < sequences; i++) {
+                must(gs_trace_append_state(writer, 0, i, STEPS, values + (i % BATCH) * width, width,
+                                           &error),
+                     &error);
+                for (int f = 0; f < GS_MEMORY_FIELDS; f++)
+                    must(gs_trace_append_memory(writer, 0, (enum gs_memory_field)f, i, STEPS, gates,
+                                                HEADS, &error),
+                         &error);
+            }
+    must(gs_trace_writer_close(writer, &error), &error);
+    gs_free(start);
+    return now() - began;
+}
+
+static double read_trace(const char *path, size_t width) {
+    struct gs_error error;
+    struct gs_trace *trace;
+    size_t rows = PIECE / 4 / width + 1;
+    float *values = gs_calloc(rows * width, sizeof *values);
+    double began = now();
+    must(gs_trace_open(path, &trace, &error), &error);
+    uint64_t all = gs_trace_info(trace)->rows;
+    for (uint64_t row = 0; row < all; row += rows) {
+        size_t count = all - row < rows ? (size_t)(all - row) : rows;
+        must(gs_trace_read_state(trace, 0, row, count, values, &error), &error);
+    }
+    gs_trace_close(trace);
+    gs_free(values);
+    return now() - began;
+}
+
+int main(int argc, char **argv) {
+    const char *folder = argc > 1 ? argv[1] : ".";
+    size_t width = argc > 2 ? strtoul(argv[2], NULL, 10) : 768;
+    size_t rows = argc > 3 ? strtoul(argv[3], NULL, 10) : 131072;
+    size_t sequences = rows / LENGTH, count = (BATCH + STEPS) * width;
+    static const struct {
+        const char *dtype;
+        int deflate;
+        size_t element;
+    } cases[] = {{"float32", 0, 4}, {"float16", 0, 2}, {"bfloat16", 0, 2}, {"float32", 1, 4}};
+    char path[4096];
+    float *values = gs_calloc(count > PIECE ? count : PIECE, sizeof *values);
+    if (!values || sequences == 0) return 1;
+    for (size_t i = 0; i < count; i++) values[i] = (float)(rand() % 20011) / 701 - 14;
+    rows = sequences * LENGTH;
+    snprintf(path, sizeof path, "%s/bench-trace.tmp", folder);
+    printf("%zu rows of %zu, %d sequences of %d side by side; rows/s (MB/s)\n", rows, width, BATCH,
+           LENGTH);
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        size_t size = rows * (width * cases[n].element + HEADS * 12);
+        double seconds[4];
+        unlink(path);
+        seconds[0] = plain_write(path, values, size);
+        seconds[1] = plain_read(path, values);
+        unlink(path);
+        seconds[2] = write_trace(path, cases[n].dtype, cases[n].deflate, width, sequences, values);
+        seconds[3] = read_trace(path, width);
+        printf("%-8s deflate %d", cases[n].dtype, cases[n].deflate);
+        static const char *const names[] = {"write()", "read()", "trace written", "trace read"};
+        for (int i = 0; i < 4; i++)
+            printf("  %s %.0f (%.0f)", names[i], (double)rows / seconds[i],
+                   (double)size / seconds[i] / 1e6);
+        printf("\n");
+    }
+    unlink(path);
+    gs_free(values);
+    return 0;
+}
