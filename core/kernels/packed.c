@@ -41,19 +41,32 @@ float gs_round_bf16(float x) {
     return x;
 }
 
-void gs_packed_put(struct gs_packed *packed, size_t row, size_t column,
-                   const struct gs_block *block) {
+/* Row i of the block: along a row of the packed matrix, or down one of its columns. */
+static void put_row(struct gs_packed *packed, size_t row, size_t column,
+                    const struct gs_block *block, size_t i) {
     const size_t panel = gs_kernels()->panel, inner = packed->inner;
-    for (size_t i = 0; i < block->rows; i++) {
-        const float scale = block->row_scale ? block->row_scale[i] : 1.0f;
-        for (size_t j = 0; j < block->columns; j++) {
-            float value = block->values[i * block->stride + j];
-            if (block->bf16) value = gs_round_bf16(value);
-            size_t r = row + (block->transpose ? j : i);
-            size_t c = column + (block->transpose ? i : j);
-            packed->values[(c / panel * inner + r) * panel + c % panel] = value * scale;
+    const float *from = block->values + i * block->stride;
+    const float scale = block->row_scale ? block->row_scale[i] : 1.0f;
+    size_t r = row + (block->transpose ? 0 : i), c = column + (block->transpose ? i : 0);
+    float *to = packed->values + (c / panel * inner + r) * panel + c % panel;
+    size_t left = panel - c % panel; /* columns left in this panel */
+    for (size_t j = 0; j < block->columns; j++) {
+        *to = (block->bf16 ? gs_round_bf16(from[j]) : from[j]) * scale;
+        if (block->transpose) {
+            to += panel;
+        } else if (--left) {
+            to++;
+        } else {
+            to += (inner - 1) * panel + 1; /* the same row of the next panel */
+            left = panel;
         }
     }
+}
+
+void gs_packed_put(struct gs_packed *packed, size_t row, size_t column,
+                   const struct gs_block *block) {
+#pragma omp parallel for schedule(static) if (block->rows * block->columns > 65536)
+    for (size_t i = 0; i < block->rows; i++) put_row(packed, row, column, block, i);
 }
 
 void gs_packed_product(const struct gs_packed *packed, const float *x, size_t xs, size_t rows,
