@@ -30,60 +30,68 @@ static double cosine(const double *x, const double *y, size_t n) {
 
 /* Against the vector z behind the mean state's logits. A residual above 1e-3 says that the logits
  * are no product of the output matrix with any vector, so there is no such z. */
+static enum gs_status invert(const struct gs_decoder *decoder, const double *mean, float *logits,
+                             double *z, struct gs_default_token *t, struct gs_error *error) {
+    struct gs_error ignored;
+    for (size_t v = 0; v < t->vocab; v++)
+        logits[v] = (float)t->decodings[GS_DECODING_MEAN_STATE].score[v];
+    enum gs_status status = gs_decoder_invert(decoder, logits, z, &t->embedding_residual, &ignored);
+    if (status == GS_NUMERIC) {
+        t->embedding_reason = "the output matrix has not full rank, so the vector put to it "
+                              "cannot be recovered from the logits";
+        return GS_OK;
+    }
+    if (status != GS_OK) {
+        if (error) *error = ignored;
+        return status;
+    }
+    if (!(t->embedding_residual <= 1e-3)) {
+        t->embedding_reason = "the mean state's logits are no product with the output matrix";
+        return GS_OK;
+    }
+    t->embedding_cosine = cosine(mean, z, decoder->embedding_width);
+    if (isnan(t->embedding_cosine)) t->embedding_reason = "a vector is zero";
+    return GS_OK;
+}
+
 static enum gs_status compare_direction(const struct gs_decoder *decoder, const double *mean,
                                         struct gs_default_token *t, struct gs_error *error) {
     t->embedding_cosine = t->embedding_residual = (double)NAN;
     float *logits = gs_calloc(t->vocab, sizeof *logits);
     double *z = gs_calloc(decoder->embedding_width, sizeof *z);
-    enum gs_status status = GS_OK;
-    if (!logits || !z) status = gs_fail_memory(error, t->vocab * sizeof *logits, "logits");
-    for (size_t v = 0; status == GS_OK && v < t->vocab; v++)
-        logits[v] = (float)t->decodings[GS_DECODING_MEAN_STATE].score[v];
-    if (status == GS_OK) {
-        struct gs_error ignored;
-        status = gs_decoder_invert(decoder, logits, z, &t->embedding_residual, &ignored);
-        if (status == GS_NUMERIC) {
-            t->embedding_reason = "the output matrix has not full rank, so the vector put to it "
-                                  "cannot be recovered from the logits";
-            status = GS_OK;
-        } else if (status != GS_OK) {
-            if (error) *error = ignored;
-        } else if (!(t->embedding_residual <= 1e-3)) {
-            t->embedding_reason = "the mean state's logits are no product with the output matrix";
-        } else {
-            t->embedding_cosine = cosine(mean, z, decoder->embedding_width);
-            if (isnan(t->embedding_cosine)) t->embedding_reason = "a vector is zero";
-        }
-    }
+    enum gs_status status = logits && z
+                                ? invert(decoder, mean, logits, z, t, error)
+                                : gs_fail_memory(error, t->vocab * sizeof *logits, "logits");
     gs_free(logits);
     gs_free(z);
     return status;
 }
 
+static enum gs_status decode_embedding(const struct gs_decoder *decoder, double *mean,
+                                       float *vector, float *logits, struct gs_default_token *t,
+                                       struct gs_error *error) {
+    struct gs_default_decoding *d = &t->embedding;
+    average_embeddings(decoder, mean);
+    for (size_t i = 0; i < decoder->embedding_width; i++) vector[i] = (float)mean[i];
+    enum gs_status status = decoder->decode_embedding(decoder->context, vector, 1, logits, error);
+    if (status != GS_OK) return status;
+    for (size_t v = 0; v < t->vocab; v++) d->score[v] = (double)logits[v];
+    gs_default_softmax(d->score, t->vocab, d->probability);
+    gs_default_best(d->score, t->vocab, t->top, d->best);
+    const struct gs_default_decoding *own = &t->decodings[GS_DECODING_MEAN_STATE];
+    t->embedding_overlap = gs_default_overlap(d->best, own->best, t->top);
+    t->embedding_logit_correlation = gs_pearson(d->score, own->score, t->vocab);
+    return compare_direction(decoder, mean, t, error);
+}
+
 static enum gs_status control_embedding(const struct gs_decoder *decoder,
                                         struct gs_default_token *t, struct gs_error *error) {
-    size_t width = decoder->embedding_width;
-    double *mean = gs_calloc(width, sizeof *mean);
-    float *vector = gs_calloc(width, sizeof *vector);
+    double *mean = gs_calloc(decoder->embedding_width, sizeof *mean);
+    float *vector = gs_calloc(decoder->embedding_width, sizeof *vector);
     float *logits = gs_calloc(t->vocab, sizeof *logits);
-    struct gs_default_decoding *d = &t->embedding;
-    enum gs_status status = GS_OK;
-    if (!mean || !vector || !logits)
-        status = gs_fail_memory(error, t->vocab * sizeof *logits, "logits");
-    if (status == GS_OK) {
-        average_embeddings(decoder, mean);
-        for (size_t i = 0; i < width; i++) vector[i] = (float)mean[i];
-        status = decoder->decode_embedding(decoder->context, vector, 1, logits, error);
-    }
-    if (status == GS_OK) {
-        for (size_t v = 0; v < t->vocab; v++) d->score[v] = (double)logits[v];
-        gs_default_softmax(d->score, t->vocab, d->probability);
-        gs_default_best(d->score, t->vocab, t->top, d->best);
-        const struct gs_default_decoding *own = &t->decodings[GS_DECODING_MEAN_STATE];
-        t->embedding_overlap = gs_default_overlap(d->best, own->best, t->top);
-        t->embedding_logit_correlation = gs_pearson(d->score, own->score, t->vocab);
-        status = compare_direction(decoder, mean, t, error);
-    }
+    enum gs_status status = mean && vector && logits
+                                ? decode_embedding(decoder, mean, vector, logits, t, error)
+                                : gs_fail_memory(error, t->vocab * sizeof *logits, "logits");
     gs_free(mean);
     gs_free(vector);
     gs_free(logits);
@@ -196,24 +204,26 @@ static enum gs_status control_directions(const struct gs_decoder *decoder,
                                          const struct gs_default_options *options,
                                          struct gs_default_token *t, struct gs_error *error) {
     enum { BATCH = 32 };
+    size_t draws = options->draws;
     struct directions d = {.counted = counted, .token = t};
     d.states = gs_calloc(BATCH * decoder->width, sizeof *d.states);
     d.logits = gs_calloc(BATCH * decoder->vocab, sizeof *d.logits);
-    d.spearman = gs_calloc(2 * options->draws, sizeof *d.spearman);
-    enum gs_status status = GS_OK;
-    if (!d.states || !d.logits || !d.spearman)
-        status = gs_fail_memory(error, BATCH * decoder->vocab * sizeof(float), "logits");
-    d.overlap = d.spearman + options->draws;
-    if (status == GS_OK) status = run_directions(decoder, &d, BATCH, options, error);
-    if (status == GS_OK) {
+    d.spearman = gs_calloc(draws, sizeof *d.spearman);
+    d.overlap = gs_calloc(draws, sizeof *d.overlap);
+    enum gs_status status =
+        d.states && d.logits && d.spearman && d.overlap
+            ? run_directions(decoder, &d, BATCH, options, error)
+            : gs_fail_memory(error, BATCH * decoder->vocab * sizeof(float), "logits");
+    if (status == GS_OK && d.spearman && d.overlap) {
         double own = t->decodings[GS_DECODING_MEAN_STATE].spearman;
-        t->random_share = share_as_far(d.spearman, options->draws, own);
-        t->random_spearman = describe(d.spearman, options->draws);
-        t->random_overlap = describe(d.overlap, options->draws);
+        t->random_share = share_as_far(d.spearman, draws, own);
+        t->random_spearman = describe(d.spearman, draws);
+        t->random_overlap = describe(d.overlap, draws);
     }
     gs_free(d.states);
     gs_free(d.logits);
     gs_free(d.spearman);
+    gs_free(d.overlap);
     return status;
 }
 
@@ -251,29 +261,37 @@ static enum gs_status run_shuffles(const struct gs_counted *counted, const doubl
     return worst;
 }
 
+/* ranks: room for those of every decoding, and the scores in one. */
+static enum gs_status judge_shuffles(const struct gs_counted *counted,
+                                     const struct gs_default_options *options, double *ranks,
+                                     double *values, struct gs_default_token *t,
+                                     struct gs_error *error) {
+    size_t n = counted->count;
+    for (size_t d = 0; d < GS_DECODINGS; d++) {
+        double *scores = ranks + GS_DECODINGS * n;
+        for (size_t i = 0; i < n; i++) scores[i] = t->decodings[d].score[counted->ids[i]];
+        enum gs_status status = gs_average_ranks(scores, n, ranks + d * n, error);
+        if (status != GS_OK) return status;
+    }
+    enum gs_status status = run_shuffles(counted, ranks, options, values);
+    if (status != GS_OK) return gs_fail(error, status, "shuffling the unigram counts failed");
+    for (size_t d = 0; d < GS_DECODINGS; d++)
+        t->decodings[d].shuffled_share =
+            share_as_far(values + d * options->draws, options->draws, t->decodings[d].spearman);
+    t->shuffled_spearman =
+        describe(values + GS_DECODING_MEAN_STATE * options->draws, options->draws);
+    return GS_OK;
+}
+
 static enum gs_status control_shuffles(const struct gs_counted *counted,
                                        const struct gs_default_options *options,
                                        struct gs_default_token *t, struct gs_error *error) {
     size_t n = counted->count;
     double *ranks = gs_calloc(GS_DECODINGS * n + n, sizeof *ranks);
     double *values = gs_calloc(GS_DECODINGS * options->draws, sizeof *values);
-    enum gs_status status =
-        ranks && values ? GS_OK : gs_fail_memory(error, 4 * n * sizeof *ranks, "ranks");
-    for (size_t d = 0; status == GS_OK && d < GS_DECODINGS; d++) {
-        double *scores = ranks + GS_DECODINGS * n;
-        for (size_t i = 0; i < n; i++) scores[i] = t->decodings[d].score[counted->ids[i]];
-        status = gs_average_ranks(scores, n, ranks + d * n, error);
-    }
-    if (status == GS_OK) {
-        status = run_shuffles(counted, ranks, options, values);
-        if (status != GS_OK) gs_fail(error, status, "shuffling the unigram counts failed");
-    }
-    for (size_t d = 0; status == GS_OK && d < GS_DECODINGS; d++)
-        t->decodings[d].shuffled_share =
-            share_as_far(values + d * options->draws, options->draws, t->decodings[d].spearman);
-    if (status == GS_OK)
-        t->shuffled_spearman =
-            describe(values + GS_DECODING_MEAN_STATE * options->draws, options->draws);
+    enum gs_status status = ranks && values
+                                ? judge_shuffles(counted, options, ranks, values, t, error)
+                                : gs_fail_memory(error, 4 * n * sizeof *ranks, "ranks");
     gs_free(ranks);
     gs_free(values);
     return status;

@@ -29,16 +29,23 @@ static void destroy_decoding(struct gs_default_decoding *d) {
     gs_free(d->best);
 }
 
+static enum gs_status decode_narrow(const struct gs_decoder *decoder, const double *mean,
+                                    float *state, float *narrow, double *logits,
+                                    struct gs_error *error) {
+    for (size_t i = 0; i < decoder->width; i++) state[i] = (float)mean[i];
+    enum gs_status status = decoder->decode(decoder->context, state, 1, narrow, error);
+    if (status != GS_OK) return status;
+    for (size_t v = 0; v < decoder->vocab; v++) logits[v] = (double)narrow[v];
+    return GS_OK;
+}
+
 static enum gs_status decode_mean(const struct gs_decoder *decoder, const double *mean,
                                   double *logits, struct gs_error *error) {
     float *state = gs_calloc(decoder->width, sizeof *state);
     float *narrow = gs_calloc(decoder->vocab, sizeof *narrow);
-    enum gs_status status = GS_OK;
-    if (!state || !narrow)
-        status = gs_fail_memory(error, decoder->vocab * sizeof *narrow, "logits");
-    for (size_t i = 0; status == GS_OK && i < decoder->width; i++) state[i] = (float)mean[i];
-    if (status == GS_OK) status = decoder->decode(decoder->context, state, 1, narrow, error);
-    for (size_t v = 0; status == GS_OK && v < decoder->vocab; v++) logits[v] = (double)narrow[v];
+    enum gs_status status = state && narrow
+                                ? decode_narrow(decoder, mean, state, narrow, logits, error)
+                                : gs_fail_memory(error, decoder->vocab * sizeof *narrow, "logits");
     gs_free(state);
     gs_free(narrow);
     return status;
@@ -172,10 +179,10 @@ static enum gs_status find_intervals(const struct gs_default_sums *sums,
     r.values = gs_calloc(GS_DECODINGS * count, sizeof *r.values);
     r.states = gs_calloc(r.batch * sums->width, sizeof *r.states);
     r.logits = gs_calloc(r.batch * sums->vocab, sizeof *r.logits);
-    enum gs_status status = GS_OK;
-    if (!r.values || !r.states || !r.logits)
-        status = gs_fail_memory(error, r.batch * sums->vocab * sizeof(float), "logits");
-    if (status == GS_OK) status = run_replicas(&r, decoder, error);
+    enum gs_status status =
+        r.values && r.states && r.logits
+            ? run_replicas(&r, decoder, error)
+            : gs_fail_memory(error, r.batch * sums->vocab * sizeof(float), "logits");
     for (int i = 0; status == GS_OK && i < GS_DECODINGS; i++)
         set_interval(&t->decodings[i], r.values + (size_t)i * count, count);
     gs_free(r.values);
@@ -200,9 +207,9 @@ static enum gs_status follow(const struct gs_default_sums *sums, const struct gs
                              struct gs_default_token *t, struct gs_error *error) {
     struct gs_counted counted = {0};
     double *mean = gs_calloc(t->width, sizeof *mean);
-    enum gs_status status =
-        mean ? GS_OK : gs_fail_memory(error, t->width * sizeof *mean, "the mean state");
-    if (status == GS_OK) status = decode_three_ways(sums, decoder, t, mean, error);
+    enum gs_status status = mean ? decode_three_ways(sums, decoder, t, mean, error)
+                                 : gs_fail_memory(error, t->width * sizeof *mean, "a state");
+    gs_free(mean);
     if (status == GS_OK) status = gs_counted_make(counts, t->vocab, &counted, error);
     for (int i = 0; status == GS_OK && i < GS_DECODINGS; i++)
         status = correlate(&counted, &t->decodings[i], error);
@@ -210,7 +217,6 @@ static enum gs_status follow(const struct gs_default_sums *sums, const struct gs
     if (status == GS_OK) status = gs_default_controls(decoder, &counted, options, t, error);
     if (status == GS_OK) status = correlate(&counted, &t->embedding, error);
     gs_counted_destroy(&counted);
-    gs_free(mean);
     return status;
 }
 

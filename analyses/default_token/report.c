@@ -18,7 +18,8 @@ static enum gs_status add(struct gs_results *results, const char *name, struct g
 }
 
 static const char *no_interval(const struct gs_default_token *t) {
-    if (t->replicates < 2) return "no bootstrap was asked for";
+    if (t->replicates == 0) return NULL; /* nobody asked */
+    if (t->replicates < 2) return "one replicate gives no interval";
     return t->blocks < 2 ? "an interval needs at least 2 sequences"
                          : "too many bootstrap replicates had no value";
 }

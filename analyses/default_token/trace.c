@@ -111,8 +111,7 @@ static enum gs_status count_stretch(struct opened *o, uint64_t first, size_t cou
         status = gs_fail(error, GS_RANGE, "a token lies outside the model's vocabulary");
         gs_error_expected(error, "below %zu", vocab);
         gs_error_found(error, "%lu", (unsigned long)ids[i]);
-        gs_error_where(error, "%s, /token, row %llu", o->info->path,
-                       (unsigned long long)(first + i));
+        gs_error_where(error, "%s, /token, row %llu", o->info->path, (unsigned long long)first + i);
     }
     return status;
 }

@@ -24,7 +24,9 @@ static enum gs_status add_measures(const struct gs_geometry *g, struct gs_result
                                  .low = g->intervals[i].low,
                                  .high = g->intervals[i].high,
                                  .status = reason ? "undefined" : "ok"};
-        value.reason = reason ? reason : gs_geometry_interval_reason(g, which);
+        /* Intervals that nobody asked for are not missed. */
+        if (!reason && g->replicates > 0) reason = gs_geometry_interval_reason(g, which);
+        value.reason = reason;
         status = gs_results_add(results, words[i].name, &value, error);
     }
     return status;

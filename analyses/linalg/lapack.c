@@ -72,8 +72,10 @@ struct tridiagonal {
 static enum gs_status tridiagonal_create(size_t n, struct tridiagonal *t, struct gs_error *error) {
     size_t row = n > 0 ? n : 1;
     double *all = gs_calloc((4 + BLOCK) * row, sizeof *all);
-    if (!all)
-        return gs_fail_memory(error, (4 + BLOCK) * row * sizeof *all, "a tridiagonal reduction");
+    if (!all) {
+        gs_fail_memory(error, (4 + BLOCK) * row * sizeof *all, "a tridiagonal reduction");
+        return GS_NO_MEMORY;
+    }
     *t = (struct tridiagonal){n, all, all + row, all + 2 * row, all + 3 * row, all + 4 * row};
     return GS_OK;
 }

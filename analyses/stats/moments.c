@@ -253,7 +253,7 @@ static enum gs_status name_value(const struct gs_moments_builder *b, struct gs_e
             gs_fail(error, GS_NUMERIC, "a state holds a value that is not finite");
             gs_error_expected(error, "finite numbers");
             gs_error_found(error, "%g", (double)value);
-            gs_error_where(error, "row %llu, dimension %zu", (unsigned long long)(b->given + r), c);
+            gs_error_where(error, "row %llu, dimension %zu", (unsigned long long)b->given + r, c);
             return GS_NUMERIC;
         }
     return gs_fail(error, GS_NUMERIC, "a sum of states is not finite");
@@ -320,16 +320,15 @@ static void join(const struct gs_moments_builder *b, struct gs_moments *into) {
     for (size_t i = 0; i < d; i++) {
         double *row = into->comoment + gs_packed(d, i, i) - i;
         double pull = weight * (b->mean[i] - into->mean[i]), unit = b->unit[i];
-        const double *wide = b->wide ? (const double *)b->product + i * d : NULL;
-        const float *narrow = b->wide ? NULL : (const float *)b->product + i * d;
         row[i] += unit * b->squares[i] * unit + pull * (b->mean[i] - into->mean[i]);
-        if (wide)
-            for (size_t j = i + 1; j < d; j++)
-                row[j] += unit * wide[j] * b->unit[j] + pull * (b->mean[j] - into->mean[j]);
-        else
-            for (size_t j = i + 1; j < d; j++)
-                row[j] +=
-                    unit * (double)narrow[j] * b->unit[j] + pull * (b->mean[j] - into->mean[j]);
+        for (size_t j = i + 1; j < d; j++) row[j] += pull * (b->mean[j] - into->mean[j]);
+        if (b->wide) {
+            const double *product = (const double *)b->product + i * d;
+            for (size_t j = i + 1; j < d; j++) row[j] += unit * product[j] * b->unit[j];
+        } else {
+            const float *product = (const float *)b->product + i * d;
+            for (size_t j = i + 1; j < d; j++) row[j] += unit * (double)product[j] * b->unit[j];
+        }
     }
     merge_bounds(into, b->low, b->high);
     merge_mean(into, b->mean, b->held);
