@@ -10,25 +10,28 @@ static const struct key {
     enum gs_part part;
     const char *name, *label;
     int digits;
+    const char *null_name; /* where the untrained value stands among the model's own results */
 } keys[] = {
-    {GS_PART_LOSS, "loss", "Loss", 4},
-    {GS_PART_LOSS, "perplexity", "Perplexity", 4},
-    {GS_PART_GEOMETRY, "state_norm.mean", "Mean norm of the state", 3},
-    {GS_PART_GEOMETRY, "state_norm.std", "Deviation of the norm", 3},
-    {GS_PART_GEOMETRY, "mean_norm", "Norm of the mean state", 3},
-    {GS_PART_GEOMETRY, "mean_norm_ratio", "Norm of the mean over mean norm", 3},
-    {GS_PART_GEOMETRY, "mean_energy", "Share of energy in the mean", 3},
-    {GS_PART_GEOMETRY, "dim_std.mean", "Mean deviation of a dimension", 3},
-    {GS_PART_GEOMETRY, "corr.mean_abs", "Mean absolute correlation", 3},
-    {GS_PART_GEOMETRY, "pcs_90", "Components for 90 % of the variance", 4},
-    {GS_PART_GEOMETRY, "stable_rank.centered", "Stable rank, centred", 3},
-    {GS_PART_GEOMETRY, "participation_ratio", "Participation ratio", 3},
-    {GS_PART_GEOMETRY, "effective_rank", "Effective rank", 3},
-    {GS_PART_GEOMETRY, "batch_mean_cosine.mean", "Cosine of per-batch means", 4},
+    {GS_PART_LOSS, "loss", "Loss", 4, NULL},
+    {GS_PART_LOSS, "perplexity", "Perplexity", 4, NULL},
+    {GS_PART_GEOMETRY, "state_norm.mean", "Mean norm of the state", 3, NULL},
+    {GS_PART_GEOMETRY, "state_norm.std", "Deviation of the norm", 3, NULL},
+    {GS_PART_GEOMETRY, "mean_norm", "Norm of the mean state", 3, NULL},
+    {GS_PART_GEOMETRY, "mean_norm_ratio", "Norm of the mean over mean norm", 3, NULL},
+    {GS_PART_GEOMETRY, "mean_energy", "Share of energy in the mean", 3, NULL},
+    {GS_PART_GEOMETRY, "dim_std.mean", "Mean deviation of a dimension", 3, NULL},
+    {GS_PART_GEOMETRY, "corr.mean_abs", "Mean absolute correlation", 3, NULL},
+    {GS_PART_GEOMETRY, "pcs_90", "Components for 90 % of the variance", 4, NULL},
+    {GS_PART_GEOMETRY, "stable_rank.centered", "Stable rank, centred", 3, NULL},
+    {GS_PART_GEOMETRY, "participation_ratio", "Participation ratio", 3, NULL},
+    {GS_PART_GEOMETRY, "effective_rank", "Effective rank", 3, NULL},
+    {GS_PART_GEOMETRY, "batch_mean_cosine.mean", "Cosine of per-batch means", 4, NULL},
     {GS_PART_DEFAULT, "default.spearman.mean_state",
-     "Logits of the mean state against counts, Spearman", 3},
-    {GS_PART_HORIZON, "horizon.raw.plateau", "Raw cosine at long lags", 3},
-    {GS_PART_HORIZON, "horizon.centered_sequence.k1", "Centred cosine at lag 1", 3},
+     "Logits of the mean state against counts, Spearman", 3, NULL},
+    {GS_PART_HORIZON, "horizon.raw.plateau", "Raw cosine at long lags", 3, NULL},
+    {GS_PART_HORIZON, "horizon.centered_sequence.k1", "Centred cosine at lag 1", 3, NULL},
+    {GS_PART_RETENTION, "split.fast", "Heads with efold of 3 tokens or less", 6, "split.null.fast"},
+    {GS_PART_RETENTION, "split.slow", "Heads with efold of 5 tokens or more", 6, "split.null.slow"},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -63,7 +66,9 @@ static void add_interval(struct gs_text *page, const struct gs_value *value, int
 
 /* "1" and "" mean a plain number, and what is counted stands in the label: nothing to show. */
 static void add_unit(struct gs_text *page, const char *unit) {
-    if (!unit || !unit[0] || strcmp(unit, "1") == 0 || strcmp(unit, "component") == 0) return;
+    if (!unit || !unit[0] || strcmp(unit, "1") == 0 || strcmp(unit, "component") == 0 ||
+        strcmp(unit, "head") == 0)
+        return;
     gs_text_put(page, " <span class=\"unit\">");
     gs_html_text(page, unit);
     gs_text_put(page, "</span>");
@@ -112,7 +117,11 @@ void gs_page_key_values(struct gs_text *page, const struct gs_report_run *run) {
         gs_text_put(page, "<td>");
         add_interval(page, &value, keys[i].digits);
         gs_text_put(page, "</td>");
-        if (null) add_cell(page, run->null_results[keys[i].part], keys[i].name, keys[i].digits);
+        const struct gs_results *untrained = run->null_results[keys[i].part];
+        if (null && keys[i].null_name)
+            add_cell(page, run->results[keys[i].part], keys[i].null_name, keys[i].digits);
+        else if (null)
+            add_cell(page, untrained, keys[i].name, keys[i].digits);
         gs_text_put(page, "</tr>\n");
     }
     gs_text_put(page, "</tbody></table></div>\n");

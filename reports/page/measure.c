@@ -103,6 +103,9 @@ static enum gs_status measure_part(const struct job *job, enum gs_part part, con
     enum gs_status status = gs_results_source(*results, path, sha256, error);
     if (status == GS_OK && job->null && part == GS_PART_RETENTION)
         status = gs_results_source(*results, gs_trace_info(job->null)->path, null_sha256, error);
+    char seed[32];
+    snprintf(seed, sizeof seed, "%" PRIu64, job->inputs->seed);
+    if (status == GS_OK) status = gs_results_setting(*results, "seed", seed, error);
     if (status == GS_OK && job->inputs->command_line)
         status = gs_results_setting(*results, "command_line", job->inputs->command_line, error);
     return status == GS_OK ? analyses[part](job, *results, error) : status;
