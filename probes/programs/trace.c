@@ -9,6 +9,7 @@
 #include "probes/trace/recording.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -104,7 +105,8 @@ static enum gs_status report(const struct gs_call *call,
     struct gs_results *results = gs_results_create("trace");
     if (!results) return gs_fail_memory(error, 0, "results");
     uint64_t rows = windows->used;
-    double loss = recorded->nll_count ? recorded->nll_sum / (double)recorded->nll_count : 0;
+    uint64_t own = rows - (uint64_t)recorded->first * windows->length; /* of this run */
+    double loss = recorded->nll_count ? recorded->nll_sum / (double)recorded->nll_count : NAN;
     enum gs_status status = gs_results_source(results, call->files[0], checkpoint->sha256, error);
     if (status == GS_OK)
         status = gs_results_source(results, call->files[1], gs_tokens_sha256(tokens), error);
@@ -119,7 +121,7 @@ static enum gs_status report(const struct gs_call *call,
         {"tokens_skipped", "token", (double)windows->first, windows->total},
         {"tokens_unused", "token", (double)gs_windows_dropped(windows), windows->total},
         {"loss", "nat/token", loss, recorded->nll_count},
-        {"rows_per_second", "1/s", seconds > 0 ? (double)rows / seconds : 0, rows},
+        {"rows_per_second", "1/s", seconds > 0 ? (double)own / seconds : NAN, own},
     };
     for (size_t i = 0; status == GS_OK && i < sizeof values / sizeof *values; i++)
         status = gs_results_number(results, values[i].name, values[i].value, values[i].unit,
@@ -139,7 +141,8 @@ static enum gs_status record(const struct gs_call *call, struct gs_model *model,
                                      .batch = batch,
                                      .bf16 = strcmp(weights, "bf16") == 0,
                                      .choice = {streams, long_dtype()},
-                                     .deflate = (int)deflate};
+                                     .deflate = (int)deflate,
+                                     .resume = call->resume};
     struct gs_recorded recorded;
     enum gs_status status =
         fill_labels(call, checkpoint, tokenizer_sha256, &recording.labels, error);
@@ -148,6 +151,9 @@ static enum gs_status record(const struct gs_call *call, struct gs_model *model,
         status = gs_record(model, tokens, &recording, call->output, call->force, call->progress,
                            &recorded, error);
     if (status != GS_OK) return status;
+    if (recorded.first > 0)
+        gs_call_message(call, "%zu of %" PRIu64 " sequences were there already", recorded.first,
+                        recorded.windows.count);
     gs_call_message(call, "wrote %s: %" PRIu64 " rows in %" PRIu64 " sequences", call->output,
                     recorded.windows.used, recorded.windows.count);
     return report(call, checkpoint, tokens, &recorded, now() - began, error);
@@ -159,12 +165,6 @@ static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
     struct gs_checkpoint_info checkpoint;
     enum gs_status status = check_options(call, error);
     if (status == GS_OK) status = gs_call_check_outputs(call, error);
-    if (status == GS_OK && call->resume) {
-        gs_fail(error, GS_UNSUPPORTED, "a trace cannot be resumed yet");
-        gs_error_where(error, "%s", call->output);
-        gs_error_next(error, "record it anew with --force; every row comes out the same");
-        status = GS_UNSUPPORTED;
-    }
     if (status == GS_OK) status = gs_checkpoint_load(call->files[0], &model, &checkpoint, error);
     if (status == GS_OK) status = gs_tokens_open(call->files[1], tokenizer, &tokens, error);
     if (status == GS_OK) status = record(call, model, &checkpoint, tokens, error);
@@ -187,7 +187,8 @@ int main(int argc, char **argv) {
             "\n"
             "DATA is a folder of token shards, one .bin file of ids, or text (.txt, .jsonl) with\n"
             "--tokenizer. The space needed is compared with what is free before the first row. A\n"
-            "run that is stopped leaves an incomplete trace whose written rows are right.\n"
+            "run that is stopped leaves an incomplete trace whose written rows are right; with\n"
+            "--resume it goes on from there, and ends with the bits of a run that never stopped.\n"
             "\n"
             "  gpnscope trace model_final.safetensors heldout -o run.trace.h5 --length 512",
         .options = options,

@@ -36,6 +36,13 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
+/* The largest power of two up to `number`, which is at least 1. */
+static uint64_t power_of_two(uint64_t number) {
+    uint64_t power = 1;
+    while (power <= number / 2) power *= 2;
+    return power;
+}
+
 size_t gs_trace_chunk_rows(size_t row_bytes, const uint64_t *start, size_t sequences) {
     uint64_t rows = start[sequences];
     if (rows == 0 || row_bytes == 0) return 1;
@@ -45,7 +52,7 @@ size_t gs_trace_chunk_rows(size_t row_bytes, const uint64_t *start, size_t seque
     if (target == 0) target = 1;
     uint64_t divisor = common_divisor(start, sequences);
     if (divisor == 0) return (size_t)target;
-    if (target >= divisor) return (size_t)(target - target % divisor);
+    if (target >= divisor) return (size_t)(divisor * power_of_two(target / divisor));
     for (uint64_t size = target; size > target / 2; size--)
         if (divisor % size == 0) return (size_t)size;
     return (size_t)target;

@@ -35,30 +35,52 @@ static size_t bytes_of(enum gs_h5_type type) {
     return 8;
 }
 
+/* Without a dataset yet. NULL when memory is short. */
+static struct gs_column *alloc_column(const char *path, enum gs_h5_type type) {
+    struct gs_column *column = gs_calloc(1, sizeof *column);
+    if (!column) return NULL;
+    column->path = gs_strdup(path);
+    column->type = type;
+    column->element = bytes_of(type);
+    if (column->path) return column;
+    gs_free(column);
+    return NULL;
+}
+
+/* The dataset is open, or `status` says why not. */
+static enum gs_status finish_column(struct gs_column *column, enum gs_status status,
+                                    struct gs_column **result) {
+    if (status != GS_OK) {
+        gs_column_destroy(column);
+        return status;
+    }
+    const struct gs_h5_shape *shape = gs_h5_data_shape(column->data);
+    column->rows = shape->dims[0];
+    column->width = shape->row ? shape->row : 1;
+    column->chunk_rows = shape->chunk_rows ? shape->chunk_rows : 1;
+    *result = column;
+    return GS_OK;
+}
+
 enum gs_status gs_column_create(struct gs_h5 *file, const char *path, enum gs_h5_type type,
                                 size_t rows, size_t width, size_t chunk_rows, int deflate,
                                 struct gs_column **column, struct gs_error *error) {
     *column = NULL;
-    struct gs_column *created = gs_calloc(1, sizeof *created);
-    if (!created || !(created->path = gs_strdup(path))) {
-        gs_free(created);
-        return gs_fail_memory(error, sizeof *created, "a dataset of the trace");
-    }
-    created->type = type;
-    created->element = bytes_of(type);
-    created->rows = rows;
-    created->width = width ? width : 1;
-    created->chunk_rows = chunk_rows;
+    struct gs_column *created = alloc_column(path, type);
+    if (!created) return gs_fail_memory(error, sizeof *created, "a dataset of the trace");
     struct gs_h5_spec spec = {.type = type, .rank = width ? 2 : 1, .dims = {rows, width}};
     spec.chunk_rows = chunk_rows;
     spec.deflate = deflate;
-    enum gs_status status = gs_h5_data_create(file, path, &spec, &created->data, error);
-    if (status != GS_OK) {
-        gs_column_destroy(created);
-        return status;
-    }
-    *column = created;
-    return GS_OK;
+    return finish_column(created, gs_h5_data_create(file, path, &spec, &created->data, error),
+                         column);
+}
+
+enum gs_status gs_column_open(struct gs_h5 *file, const char *path, enum gs_h5_type type,
+                              struct gs_column **column, struct gs_error *error) {
+    *column = NULL;
+    struct gs_column *opened = alloc_column(path, type);
+    if (!opened) return gs_fail_memory(error, sizeof *opened, "a dataset of the trace");
+    return finish_column(opened, gs_h5_data_open(file, path, &opened->data, error), column);
 }
 
 void gs_column_destroy(struct gs_column *column) {
@@ -77,6 +99,10 @@ size_t gs_column_element(const struct gs_column *column) {
 
 size_t gs_column_width(const struct gs_column *column) {
     return column->width;
+}
+
+size_t gs_column_chunk_rows(const struct gs_column *column) {
+    return column->chunk_rows;
 }
 
 const char *gs_column_path(const struct gs_column *column) {

@@ -19,11 +19,15 @@ struct gs_column; /* owns its dataset handle; the file must outlive it */
 enum gs_status gs_column_create(struct gs_h5 *file, const char *path, enum gs_h5_type type,
                                 size_t rows, size_t width, size_t chunk_rows, int deflate,
                                 struct gs_column **column, struct gs_error *error);
+/* A dataset that is there, of that shape and type; its own chunks. */
+enum gs_status gs_column_open(struct gs_h5 *file, const char *path, enum gs_h5_type type,
+                              struct gs_column **column, struct gs_error *error);
 /* Writes nothing. NULL is fine. */
 void gs_column_destroy(struct gs_column *column);
 
 size_t gs_column_element(const struct gs_column *column); /* bytes of an element */
 size_t gs_column_width(const struct gs_column *column);   /* elements of a row */
+size_t gs_column_chunk_rows(const struct gs_column *column);
 const char *gs_column_path(const struct gs_column *column);
 
 /* Where rows `row` … go: room for *granted ≤ rows of them, the rest of the row's chunk. Each row is

@@ -19,6 +19,7 @@ struct gs_h5 {
     hid_t links; /* link access: no external link is followed */
     char *path;
     bool external_met;
+    bool writable;
     bool failed; /* a write went wrong: the library's state is not to be trusted any more */
 };
 
@@ -203,13 +204,20 @@ static herr_t keep_metadata(hid_t access) {
     return H5Pset_mdc_config(access, &config);
 }
 
+/* How files to be written are opened. */
+static hid_t write_access(void) {
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (access < 0 || keep_metadata(access) >= 0) return access;
+    H5Pclose(access);
+    return H5I_INVALID_HID;
+}
+
 enum gs_status gs_h5_create(const char *path, struct gs_h5 **file, struct gs_error *error) {
     *file = NULL;
     struct gs_h5 *created = file_create(path);
     if (!created) return gs_fail_memory(error, sizeof *created, "an HDF5 file");
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    if (access >= 0 && keep_metadata(access) >= 0)
-        created->id = H5Fcreate(path, H5F_ACC_EXCL, H5P_DEFAULT, access);
+    hid_t access = write_access();
+    if (access >= 0) created->id = H5Fcreate(path, H5F_ACC_EXCL, H5P_DEFAULT, access);
     if (created->id < 0) {
         enum gs_status status = fail_h5(error, GS_IO, created, NULL, "creating an HDF5 file");
         if (access >= 0) H5Pclose(access);
@@ -217,7 +225,26 @@ enum gs_status gs_h5_create(const char *path, struct gs_h5 **file, struct gs_err
         return status;
     }
     H5Pclose(access);
+    created->writable = true;
     *file = created;
+    return GS_OK;
+}
+
+enum gs_status gs_h5_open_to_write(const char *path, struct gs_h5 **file, struct gs_error *error) {
+    *file = NULL;
+    struct gs_h5 *opened = file_create(path);
+    if (!opened) return gs_fail_memory(error, sizeof *opened, "an HDF5 file");
+    hid_t access = write_access();
+    if (access >= 0 && gs_h5_recognise(path)) opened->id = H5Fopen(path, H5F_ACC_RDWR, access);
+    if (opened->id < 0) {
+        enum gs_status status = fail_open(error, opened);
+        if (access >= 0) H5Pclose(access);
+        file_free(opened);
+        return status;
+    }
+    H5Pclose(access);
+    opened->writable = true;
+    *file = opened;
     return GS_OK;
 }
 
@@ -862,6 +889,26 @@ static enum gs_status find_dataset(struct gs_h5 *file, const char *path, struct 
     return GS_FORMAT;
 }
 
+/* Writes go straight to the file: the caller hands over whole chunks. */
+static hid_t without_cache(void) {
+    hid_t list = H5Pcreate(H5P_DATASET_ACCESS);
+    if (list >= 0 && H5Pset_chunk_cache(list, 0, 0, H5D_CHUNK_CACHE_W0_DEFAULT) < 0) {
+        H5Pclose(list);
+        return H5I_INVALID_HID;
+    }
+    return list;
+}
+
+/* Rows are read in pieces that need not end where chunks do. */
+static hid_t with_cache(void) {
+    hid_t list = H5Pcreate(H5P_DATASET_ACCESS);
+    if (list >= 0 && H5Pset_chunk_cache(list, 521, READ_CACHE, H5D_CHUNK_CACHE_W0_DEFAULT) < 0) {
+        H5Pclose(list);
+        return H5I_INVALID_HID;
+    }
+    return list;
+}
+
 enum gs_status gs_h5_data_open(struct gs_h5 *file, const char *path, struct gs_h5_data **data,
                                struct gs_error *error) {
     *data = NULL;
@@ -869,9 +916,8 @@ enum gs_status gs_h5_data_open(struct gs_h5 *file, const char *path, struct gs_h
     if (status != GS_OK) return status;
     struct gs_h5_data *opened = data_alloc(file, path);
     if (!opened) return gs_fail_memory(error, sizeof *opened, "a dataset");
-    hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
-    if (access >= 0 && H5Pset_chunk_cache(access, 521, READ_CACHE, H5D_CHUNK_CACHE_W0_DEFAULT) >= 0)
-        opened->id = H5Dopen2(file->id, path, access);
+    hid_t access = file->writable ? without_cache() : with_cache();
+    if (access >= 0) opened->id = H5Dopen2(file->id, path, access);
     struct complaint complaint = current_complaint();
     if (access >= 0) H5Pclose(access);
     if (opened->id < 0)
@@ -912,16 +958,6 @@ static hid_t creation_list(const struct gs_h5_spec *spec) {
     if (good) return list;
     H5Pclose(list);
     return H5I_INVALID_HID;
-}
-
-/* Writes go straight to the file: the caller hands over whole chunks. */
-static hid_t without_cache(void) {
-    hid_t list = H5Pcreate(H5P_DATASET_ACCESS);
-    if (list >= 0 && H5Pset_chunk_cache(list, 0, 0, H5D_CHUNK_CACHE_W0_DEFAULT) < 0) {
-        H5Pclose(list);
-        return H5I_INVALID_HID;
-    }
-    return list;
 }
 
 static hid_t create_dataset(struct gs_h5 *file, const char *path, hid_t type, size_t rank,

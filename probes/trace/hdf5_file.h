@@ -30,6 +30,9 @@ const char *gs_h5_version(void);
 bool gs_h5_recognise(const char *path);
 /* Open for reading. Close with gs_h5_close. */
 enum gs_status gs_h5_open(const char *path, struct gs_h5 **file, struct gs_error *error);
+/* Open for reading and writing. Its datasets are written, not read in small pieces: no chunks are
+ * cached. */
+enum gs_status gs_h5_open_to_write(const char *path, struct gs_h5 **file, struct gs_error *error);
 /* A new file, which must not exist yet (GS_EXISTS). */
 enum gs_status gs_h5_create(const char *path, struct gs_h5 **file, struct gs_error *error);
 /* Everything written so far goes to the operating system. */

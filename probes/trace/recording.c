@@ -1,6 +1,7 @@
 #include "probes/trace/recording.h"
 
 #include "core/base/environment.h"
+#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
 
@@ -64,7 +65,11 @@ static enum gs_status open_writer(struct run *run, const char *path, bool force,
     fill_labels(run, &plan.labels);
     gs_recorder_plan(run->recorder, &plan);
     run->recorded.bytes = gs_trace_bytes(&plan);
-    enum gs_status status = gs_trace_writer_create(path, force, &plan, &run->writer, error);
+    enum gs_status status;
+    if (run->recording->resume && gs_path_exists(path))
+        status = gs_trace_writer_resume(path, &plan, &run->writer, &run->recorded.first, error);
+    else
+        status = gs_trace_writer_create(path, force, &plan, &run->writer, error);
     if (status == GS_OK) gs_recorder_attach(run->recorder, run->writer);
     return status;
 }
@@ -137,7 +142,7 @@ static enum gs_status run_batch(struct run *run, size_t first, size_t batch,
 static enum gs_status run_all(struct run *run, const struct gs_progress *progress,
                               struct gs_error *error) {
     size_t all = (size_t)run->recorded.windows.count, batch = run->batch;
-    for (size_t first = 0; first < all; first += batch) {
+    for (size_t first = run->recorded.first; first < all; first += batch) {
         if (batch > all - first) batch = all - first;
         if (gs_progress_stop(progress)) {
             gs_fail(error, GS_INTERRUPTED, "stopped after %zu of %zu sequences", first, all);
@@ -152,14 +157,15 @@ static enum gs_status run_all(struct run *run, const struct gs_progress *progres
 
 /* The writer's end: whole, incomplete but kept, or no file. */
 static enum gs_status finish(struct run *run, enum gs_status status, struct gs_error *error) {
-    if (!run->writer) return status;
+    if (!run->writer) return status; /* finished before */
     if (status == GS_OK) return gs_trace_writer_close(run->writer, error);
     bool broken = gs_trace_writer_broken(run->writer);
     uint64_t rows = gs_trace_writer_safe_rows(run->writer);
     if (broken && rows > 0)
         gs_error_next(error, "%llu rows had been flushed and stay readable in %s",
                       (unsigned long long)rows, gs_trace_writer_file(run->writer));
-    gs_trace_writer_abandon(run->writer, broken || status == GS_INTERRUPTED);
+    gs_trace_writer_abandon(run->writer,
+                            broken || run->recording->resume || status == GS_INTERRUPTED);
     return status;
 }
 

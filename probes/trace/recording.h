@@ -22,6 +22,7 @@ struct gs_recording {
     bool bf16;        /* weights rounded to bfloat16 */
     struct gs_recorder_choice choice;
     int deflate;                   /* 0 … 9 */
+    bool resume;                   /* go on with the trace that is there, if there is one */
     struct gs_trace_labels labels; /* model, config, source and weights are filled in */
 };
 
@@ -30,7 +31,8 @@ struct gs_recorded {
     struct gs_windows windows;
     size_t bytes;       /* of the file, as planned, without deflate */
     double nll_sum;     /* nats, over all predicted tokens */
-    uint64_t nll_count; /* how many those are */
+    uint64_t nll_count; /* how many those are; a resumed run's own */
+    size_t first;       /* sequences that were there already */
 };
 
 /* Run and record. Every token is checked against the model's vocabulary before the file is made.

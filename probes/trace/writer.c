@@ -6,6 +6,7 @@
 #include "probes/trace/column.h"
 #include "probes/trace/hdf5_file.h"
 #include "probes/trace/narrow.h"
+#include "probes/trace/resumable.h"
 #include "probes/trace/values.h"
 
 #include <errno.h>
@@ -26,9 +27,10 @@ struct lane {
 };
 
 struct gs_trace_writer {
-    char *path;  /* where the finished file stands */
-    char *file;  /* where it stands now: the same, or a temporary beside it */
-    bool broken; /* a write failed */
+    char *path;    /* where the finished file stands */
+    char *file;    /* where it stands now: the same, or a temporary beside it */
+    bool broken;   /* a write failed */
+    bool resuming; /* the datasets are there already */
     struct gs_h5 *h5;
     size_t sequences;
     uint64_t *start;
@@ -66,9 +68,11 @@ static enum gs_status check_plan(const struct gs_trace_plan *plan, struct gs_err
     return GS_OK;
 }
 
-static enum gs_status check_space(const char *path, const struct gs_trace_plan *plan,
+/* For the sequences from `first` on. */
+static enum gs_status check_space(const char *path, const struct gs_trace_plan *plan, size_t first,
                                   struct gs_error *error) {
     size_t needed = gs_trace_bytes(plan);
+    if (first > 0) needed = needed / plan->sequences * (plan->sequences - first);
     uint64_t available = 0;
     enum gs_status status = gs_free_space(path, &available, error);
     if (status != GS_OK || needed <= available) return status;
@@ -164,9 +168,11 @@ static enum gs_status add_lane(struct gs_trace_writer *writer, const struct gs_t
     lane->brain = type == GS_H5_U16;
     lane->next = gs_calloc(plan->sequences, sizeof *lane->next);
     if (!lane->next) return gs_fail_memory(error, plan->sequences * 8, "row counts");
-    enum gs_status status =
-        gs_column_create(writer->h5, path, type, (size_t)plan->start[plan->sequences], width,
-                         chunk_rows, plan->deflate, &lane->column, error);
+    size_t rows = (size_t)plan->start[plan->sequences];
+    enum gs_status status = writer->resuming
+                                ? gs_column_open(writer->h5, path, type, &lane->column, error)
+                                : gs_column_create(writer->h5, path, type, rows, width, chunk_rows,
+                                                   plan->deflate, &lane->column, error);
     if (status != GS_OK) {
         gs_free(lane->next);
         return status;
@@ -185,7 +191,7 @@ static enum gs_status add_stream(struct gs_trace_writer *writer, const struct gs
                                                                    : GS_H5_F32;
     enum gs_status status =
         add_lane(writer, plan, path, type, stream->width, GS_VALUE_FINITE, error);
-    if (status == GS_OK && brain)
+    if (status == GS_OK && brain && !writer->resuming)
         status = gs_h5_set_text(writer->h5, path, "dtype", "bfloat16", error);
     return status;
 }
@@ -195,8 +201,8 @@ static enum gs_status add_memory(struct gs_trace_writer *writer, const struct gs
     const struct gs_trace_memory *memory = &plan->memories[index];
     char path[GS_TRACE_NAME + 32];
     snprintf(path, sizeof path, "memory/%s", memory->name);
-    enum gs_status status = gs_h5_group_create(writer->h5, path, error);
-    if (status == GS_OK && memory->rule[0])
+    enum gs_status status = writer->resuming ? GS_OK : gs_h5_group_create(writer->h5, path, error);
+    if (status == GS_OK && memory->rule[0] && !writer->resuming)
         status = gs_h5_set_text(writer->h5, path, "rule", memory->rule, error);
     for (int field = 0; status == GS_OK && field < GS_MEMORY_FIELDS; field++) {
         if (!memory->has[field]) continue;
@@ -213,7 +219,7 @@ static enum gs_status add_nll(struct gs_trace_writer *writer, const struct gs_tr
                               struct gs_error *error) {
     writer->nll = (int)writer->lane_count;
     enum gs_status status = add_lane(writer, plan, "nll", GS_H5_F32, 0, GS_VALUE_FINITE, error);
-    if (status != GS_OK) return status;
+    if (status != GS_OK || writer->resuming) return status;
     return gs_h5_set_integer(writer->h5, "nll", "first", (int64_t)plan->nll_first, error);
 }
 
@@ -294,7 +300,7 @@ enum gs_status gs_trace_writer_create(const char *path, bool force,
     if (!created) return gs_fail_memory(error, sizeof *created, "a trace writer");
     status = allocate(created, plan, error);
     if (status == GS_OK) status = choose_file(created, path, force, error);
-    if (status == GS_OK) status = check_space(path, plan, error);
+    if (status == GS_OK) status = check_space(path, plan, 0, error);
     if (status == GS_OK) status = gs_h5_create(created->file, &created->h5, error);
     if (status == GS_OK) status = fill_file(created, plan, error);
     if (status != GS_OK) {
@@ -303,6 +309,71 @@ enum gs_status gs_trace_writer_create(const char *path, bool force,
     }
     created->flushed_at = time(NULL);
     *writer = created;
+    return GS_OK;
+}
+
+/* ---- resuming ---- */
+
+/* The last sequence up to `limit` whose start is a chunk border of every dataset: what stands
+ * before it is whole, and what follows is written anew. */
+static size_t last_border(const struct gs_trace_writer *writer, size_t limit) {
+    for (size_t sequence = limit; sequence > 0; sequence--) {
+        bool border = true;
+        for (size_t i = 0; i < writer->lane_count; i++)
+            if (writer->start[sequence] % gs_column_chunk_rows(writer->lanes[i].column) != 0)
+                border = false;
+        if (border) return sequence;
+    }
+    return 0;
+}
+
+/* Sequences below `first` are done, the others have no row any more; said so in the file before
+ * a chunk is touched. */
+static enum gs_status start_from(struct gs_trace_writer *writer, size_t first,
+                                 struct gs_error *error) {
+    for (size_t i = 0; i < first; i++) {
+        writer->safe[i] = writer->start[i + 1] - writer->start[i];
+        for (size_t n = 0; n < writer->lane_count; n++) writer->lanes[n].next[i] = writer->safe[i];
+    }
+    writer->lowest = first;
+    writer->above = writer->sequences;
+    return gs_trace_writer_flush(writer, error);
+}
+
+static enum gs_status open_old(struct gs_trace_writer *writer, const struct gs_trace_plan *plan,
+                               size_t unfinished, size_t *first, struct gs_error *error) {
+    writer->resuming = true;
+    enum gs_status status = gs_h5_open_to_write(writer->file, &writer->h5, error);
+    if (status == GS_OK)
+        status = gs_h5_data_open(writer->h5, "sequence/rows_written", &writer->rows_written, error);
+    if (status == GS_OK) status = add_lanes(writer, plan, error);
+    if (status != GS_OK) return status;
+    *first = last_border(writer, unfinished);
+    return start_from(writer, *first, error);
+}
+
+enum gs_status gs_trace_writer_resume(const char *path, const struct gs_trace_plan *plan,
+                                      struct gs_trace_writer **writer, size_t *first,
+                                      struct gs_error *error) {
+    *writer = NULL;
+    enum gs_status status = check_plan(plan, error);
+    if (status == GS_OK) status = gs_trace_resumable(path, plan, first, error);
+    if (status != GS_OK || *first == plan->sequences) return status;
+    struct gs_trace_writer *opened = gs_calloc(1, sizeof *opened);
+    if (!opened) return gs_fail_memory(error, sizeof *opened, "a trace writer");
+    status = allocate(opened, plan, error);
+    opened->path = gs_strdup(path);
+    opened->file = gs_strdup(path);
+    if (status == GS_OK && (!opened->path || !opened->file))
+        status = gs_fail_memory(error, strlen(path), "a path");
+    if (status == GS_OK) status = check_space(path, plan, *first, error);
+    if (status == GS_OK) status = open_old(opened, plan, *first, first, error);
+    opened->flushed_at = time(NULL);
+    if (status != GS_OK) {
+        gs_trace_writer_abandon(opened, true);
+        return status;
+    }
+    *writer = opened;
     return GS_OK;
 }
 
@@ -562,7 +633,7 @@ void gs_trace_writer_abandon(struct gs_trace_writer *writer, bool keep) {
     bool empty = !writer->h5 || gs_trace_writer_safe_rows(writer) == 0;
     close_columns(writer);
     gs_h5_close(writer->h5, NULL);
-    if (writer->h5 && (!keep || empty)) unlink(writer->file);
+    if (writer->h5 && (!keep || (empty && !writer->resuming))) unlink(writer->file);
     release(writer);
 }
 

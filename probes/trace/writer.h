@@ -52,9 +52,10 @@ struct gs_trace_plan {
 struct gs_trace_writer;
 
 /* Rows of a chunk for rows of `row_bytes` bytes: about 1 MiB, at least one row and no more than
- * all. Never more than the longest sequence, unless that is under 4 KiB, where one chunk a
- * sequence would be all overhead. The largest such number between half of that and all of it that
- * puts chunk borders on every start, if there is one. */
+ * all, nor than the longest sequence, unless that is under 4 KiB, where one chunk a sequence would
+ * be all overhead. Within that, chunk borders fall on every start where lengths allow it: a chunk
+ * is a divisor of a sequence, between half of the most and all of it, or 1, 2, 4, … sequences
+ * (powers of two, so that borders of all datasets meet soon: there a trace can be resumed). */
 size_t gs_trace_chunk_rows(size_t row_bytes, const uint64_t *start, size_t sequences);
 
 /* Bytes the finished file takes without deflate, an upper bound within some per cent. SIZE_MAX when
@@ -66,6 +67,15 @@ size_t gs_trace_bytes(const struct gs_trace_plan *plan);
 enum gs_status gs_trace_writer_create(const char *path, bool force,
                                       const struct gs_trace_plan *plan,
                                       struct gs_trace_writer **writer, struct gs_error *error);
+
+/* Go on with an unfinished trace at `path`, which must be what `plan` says: the same checkpoint,
+ * tokenizer, source and weights by their hashes, sequences, streams, memories and reads (GS_CONFIG
+ * names what differs; command, dates and threads may). Sequences below *first are done; those from
+ * *first on are to be appended from their first row again. A finished trace gives no writer (NULL)
+ * and *first = sequences. */
+enum gs_status gs_trace_writer_resume(const char *path, const struct gs_trace_plan *plan,
+                                      struct gs_trace_writer **writer, size_t *first,
+                                      struct gs_error *error);
 
 /* The next `count` rows of a dataset for one sequence, copied (and narrowed) at once. Row r stands
  * at values + r * stride. GS_RANGE when the sequence has not that many rows left; GS_NUMERIC,

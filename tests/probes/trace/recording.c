@@ -254,6 +254,112 @@ static void stopped_runs_keep_their_rows(void **state) {
     gs_model_destroy(model);
 }
 
+/* Stopped at each batch in turn and resumed: the bits of a run that never stopped. */
+static void resumed_runs(void **state) {
+    (void)state;
+    struct gs_model *model = gpn_m();
+    struct gs_tokens *tokens = random_tokens(100 * 128, 50);
+    const char *whole = gs_scratch_path("whole.h5");
+    static const char *const datasets[] = {"token",
+                                           "nll",
+                                           "state/predicted",
+                                           "state/grounded",
+                                           "memory/memory/log_decay",
+                                           "memory/memory/norm",
+                                           "read/memory/share",
+                                           "sequence/rows_written"};
+    for (int deflate = 0; deflate < 2; deflate++) {
+        struct gs_recording recording = recording_of(128, 4);
+        recording.deflate = deflate;
+        gs_assert_ok(gs_record(model, tokens, &recording, whole, true, NULL, NULL, &error), &error);
+        for (int stop = 0; stop < 3; stop++) {
+            const char *path = gs_scratch_path("resumed%d%d.h5", deflate, stop);
+            int asked = -2 * stop; /* stop_soon after 2, 4, 6 batches */
+            struct gs_progress progress = {.context = &asked, .stop = stop_soon};
+            struct gs_recorded recorded;
+            struct gs_h5 *one, *other;
+            recording.resume = true; /* nothing is there yet: begins */
+            gs_assert_error(
+                gs_record(model, tokens, &recording, path, false, &progress, NULL, &error),
+                GS_INTERRUPTED, &error, "of 100");
+            recording.batch = 7;
+            gs_assert_ok(gs_record(model, tokens, &recording, path, false, NULL, &recorded, &error),
+                         &error);
+            recording.batch = 4;
+            print_message("stopped after %d, resumed from %zu\n", 8 + 8 * stop, recorded.first);
+            assert_int_equal(recorded.first, (8 + 8 * stop) / 8 * 8);
+            gs_assert_ok(gs_h5_open(whole, &one, &error), &error);
+            gs_assert_ok(gs_h5_open(path, &other, &error), &error);
+            for (size_t i = 0; i < sizeof datasets / sizeof *datasets; i++)
+                same_dataset(one, other, datasets[i]);
+            gs_h5_close(one, NULL);
+            gs_h5_close(other, NULL);
+            struct gs_trace *trace;
+            gs_assert_ok(gs_trace_open(path, &trace, &error), &error);
+            assert_true(gs_trace_info(trace)->complete);
+            gs_trace_close(trace);
+            /* and once more: nothing to do */
+            gs_assert_ok(gs_record(model, tokens, &recording, path, false, NULL, &recorded, &error),
+                         &error);
+            assert_int_equal(recorded.first, 100);
+            assert_int_equal(recorded.nll_count, 0);
+        }
+    }
+    gs_tokens_close(tokens);
+    gs_model_destroy(model);
+}
+
+static void refuses(struct gs_model *model, const struct gs_tokens *tokens,
+                    const struct gs_recording *recording, const char *path, const char *word) {
+    gs_assert_error(gs_record(model, tokens, recording, path, false, NULL, NULL, &error), GS_CONFIG,
+                    &error, path, "cannot resume", word);
+}
+
+static void resuming_something_else(void **state) {
+    (void)state;
+    struct gs_model *model = gpn_m(), *other;
+    struct gs_tokens *tokens = random_tokens(600, 50);
+    const char *path = gs_scratch_path("else.h5");
+    struct gs_recording recording = recording_of(20, 4), changed;
+    int asked = 0;
+    struct gs_progress progress = {.context = &asked, .stop = stop_soon};
+    gs_assert_error(gs_record(model, tokens, &recording, path, false, &progress, NULL, &error),
+                    GS_INTERRUPTED, &error, "8 of 30");
+    recording.resume = true;
+    changed = recording;
+    changed.labels.checkpoint_sha256 = "abd";
+    refuses(model, tokens, &changed, path, "checkpoint_sha256");
+    changed = recording;
+    changed.labels.tokenizer_sha256 = "t";
+    refuses(model, tokens, &changed, path, "tokenizer_sha256");
+    changed = recording;
+    changed.length = 10;
+    refuses(model, tokens, &changed, path, "sequences");
+    changed = recording;
+    changed.bf16 = true;
+    refuses(model, tokens, &changed, path, "weights");
+    changed = recording;
+    changed.choice.dtype = "float16";
+    refuses(model, tokens, &changed, path, "dtype");
+    changed = recording;
+    changed.choice.streams = "predicted";
+    refuses(model, tokens, &changed, path, "streams");
+    other =
+        small_model("gpn", "{\"vocab_size\": 50, \"d_state\": 24, \"d_emb\": 16, \"d_ffn\": 40}");
+    refuses(other, tokens, &recording, path, "model");
+    gs_model_destroy(other);
+    gs_tokens_close(tokens);
+    tokens = random_tokens(601, 50);
+    refuses(model, tokens, &recording, path, "source_sha256");
+    gs_tokens_close(tokens);
+    gs_model_destroy(model);
+    struct gs_trace *trace; /* and none of it did any harm */
+    gs_assert_ok(gs_trace_open(path, &trace, &error), &error);
+    assert_int_equal(gs_trace_info(trace)->rows_written[7], 20);
+    gs_assert_ok(gs_trace_check(trace, NULL, &error), &error);
+    gs_trace_close(trace);
+}
+
 /* ---- known answers ---- */
 
 static void close_to(struct gs_trace *trace, struct gs_h5 *expected, const char *stream) {
@@ -340,6 +446,8 @@ int main(void) {
         cmocka_unit_test(models_without_memory),
         cmocka_unit_test(runs_that_cannot_be),
         cmocka_unit_test(stopped_runs_keep_their_rows),
+        cmocka_unit_test(resumed_runs),
+        cmocka_unit_test(resuming_something_else),
         cmocka_unit_test(known_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
