@@ -8,8 +8,8 @@ int main(int argc, char **argv) {
     if (argc != 2) return 2;
     if (strcmp(argv[1], "overrun") == 0) {
         char *bytes = malloc(8);
-        volatile size_t behind = 8;
-        if (bytes) printf("%d\n", bytes[behind]);
+        volatile size_t size = 9;
+        if (bytes) memset(bytes, 1, size);
         free(bytes);
     }
     if (strcmp(argv[1], "overflow") == 0) {
