@@ -131,7 +131,7 @@ static void full_disk(int deflate) {
         }
         if (!gs_path_exists(path)) continue; /* nothing was safe yet */
         uint64_t left = check_rest(path, deflate);
-        assert_true(left > rows && left <= full * LENGTH);
+        assert_true(left >= rows && left <= full * LENGTH);
         rows = left;
         unlink(path);
     }
