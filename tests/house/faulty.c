@@ -7,7 +7,7 @@
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     if (strcmp(argv[1], "overrun") == 0) {
-        char *bytes = malloc(8);
+        char *volatile bytes = malloc(8); /* volatile: the compiler would see through it */
         volatile size_t size = 9;
         if (bytes) memset(bytes, 1, size);
         free(bytes);
