@@ -1,7 +1,7 @@
 /* LAMBADA against predicting every text alone, and where the last word begins. */
+#include "core/evaluation/lambada.h"
 #include "core/base/memory.h"
 #include "core/base/random.h"
-#include "core/evaluation/lambada.h"
 #include "tests/core/evaluation/evaluation_support.h"
 #include "tests/core/text/text_support.h"
 #include "tests/support/support.h"

@@ -1,8 +1,8 @@
 /* The loss on a token stream against decoding every state alone and summing in double. */
+#include "core/evaluation/loss.h"
 #include "core/base/memory.h"
 #include "core/base/random.h"
 #include "core/checkpoint/checkpoint.h"
-#include "core/evaluation/loss.h"
 #include "core/text/shards.h"
 #include "tests/core/evaluation/evaluation_support.h"
 #include "tests/support/support.h"

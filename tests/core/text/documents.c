@@ -1,7 +1,7 @@
 /* Documents: every kind of splitting on hostile text, against documents written down by hand. */
+#include "core/text/documents.h"
 #include "core/base/memory.h"
 #include "core/base/utf8.h"
-#include "core/text/documents.h"
 #include "core/text/sentences.h"
 #include "tests/core/text/text_support.h"
 #include "tests/support/support.h"

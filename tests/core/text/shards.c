@@ -1,8 +1,8 @@
 /* The shard writer: what it writes, how it takes its place, and what it refuses. */
+#include "core/text/shards.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
-#include "core/text/shards.h"
 #include "core/text/tokens.h"
 #include "tests/support/support.h"
 

@@ -1,9 +1,9 @@
 /* The tokenizer: round trips on hostile text, known LLaMA-2 ids, cutting against one call,
  * training, and model files that are none. */
+#include "core/text/tokenizer.h"
 #include "core/base/file.h"
 #include "core/base/memory.h"
 #include "core/base/random.h"
-#include "core/text/tokenizer.h"
 #include "core/text/tokenizer_parts.h"
 #include "tests/core/text/text_support.h"
 #include "tests/support/support.h"

@@ -1,10 +1,10 @@
 /* Token streams: reading across shard borders, text, and every fault of shards and meta.json. */
+#include "core/text/tokens.h"
 #include "core/base/file.h"
 #include "core/base/memory.h"
 #include "core/base/random.h"
 #include "core/text/shards.h"
 #include "core/text/tokenizer.h"
-#include "core/text/tokens.h"
 #include "tests/core/text/text_support.h"
 #include "tests/support/support.h"
 
