@@ -8,12 +8,12 @@ install(TARGETS gs_common gpnscope-core gpnscope-probes gpnscope-analyses gpnsco
         EXPORT gpnscope ARCHIVE LIBRARY)
 install(EXPORT gpnscope NAMESPACE gpnscope:: FILE gpnscopeTargets.cmake DESTINATION "${gs_package}")
 
-foreach(layer core probes analyses reports)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/${layer}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/gpnscope"
-          FILES_MATCHING PATTERN "*.h" PATTERN "cmake" EXCLUDE PATTERN "programs" EXCLUDE)
+include(PublicHeaders)
+foreach(header ${gs_public_headers})
+  get_filename_component(folder "${header}" DIRECTORY)
+  install(FILES "${PROJECT_SOURCE_DIR}/${header}"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/gpnscope/${folder}")
 endforeach()
-install(FILES "${PROJECT_SOURCE_DIR}/core/programs/command.h"
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/gpnscope/core/programs")
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/gpnscopeConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/gpnscopeConfig.cmake" INSTALL_DESTINATION "${gs_package}")

@@ -1,0 +1,25 @@
+# The headers that other projects may include. What is not named here may change without notice.
+# tests/install compiles each alone against what was installed, so the list is closed.
+set(gs_public_headers
+  core/base/environment.h core/base/file.h core/base/hash.h core/base/json.h core/base/memory.h
+  core/base/names.h core/base/numbers.h core/base/progress.h core/base/random.h core/base/status.h
+  core/base/utf8.h
+  core/checkpoint/checkpoint.h core/checkpoint/safetensors.h
+  core/evaluation/lambada.h core/evaluation/lambada_examples.h core/evaluation/loss.h
+  core/models/model.h core/models/parameters.h core/models/tap.h
+  core/programs/command.h
+  core/results/results.h
+  core/text/documents.h core/text/shards.h core/text/tokenizer.h core/text/tokens.h
+  core/text/windows.h
+  core/training/adamw.h core/training/config.h core/training/loop.h core/training/schedule.h
+  probes/inspect/check.h probes/inspect/describe.h probes/inspect/file_kind.h
+  probes/trace/narrow.h probes/trace/reader.h probes/trace/recorder.h probes/trace/recording.h
+  probes/trace/writer.h
+  analyses/default_token/decoder.h analyses/default_token/default_token.h
+  analyses/geometry/geometry.h analyses/geometry/measures.h analyses/horizon/horizon.h
+  analyses/linalg/lapack.h analyses/loss/loss_by_position.h analyses/retention/retention.h
+  analyses/stats/bootstrap.h analyses/stats/correlation.h analyses/stats/crossing.h
+  analyses/stats/lags.h analyses/stats/moments.h analyses/stats/rank_correlation.h
+  analyses/stats/rows.h analyses/stats/running.h analyses/stats/spectrum.h
+  reports/figures/figure.h reports/figures/plot.h reports/figures/text.h reports/page/measure.h
+  reports/page/merge.h reports/page/report.h)
