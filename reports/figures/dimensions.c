@@ -11,7 +11,7 @@ static int descending(const void *a, const void *b) {
 }
 
 /* A block of (rank, deviation), the largest first; false when there is none above zero. */
-static bool add_sorted(struct gs_plot *plot, const struct gs_table *table) {
+static bool add_sorted(struct gs_plot *plot, const struct gs_table *table, double *range) {
     size_t rows = table ? gs_table_rows(table) : 0, known = 0;
     double *deviations = gs_calloc(rows, sizeof *deviations);
     size_t column = table ? gs_table_find_column(table, "std") : 0;
@@ -28,27 +28,31 @@ static bool add_sorted(struct gs_plot *plot, const struct gs_table *table) {
         gs_plot_row(plot);
     }
     gs_plot_block(plot);
+    *range = known ? deviations[0] - deviations[known - 1] : 0;
     gs_free(deviations);
     return any;
 }
 
 static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     const struct gs_results *null = run->null_results[GS_PART_GEOMETRY];
-    if (!add_sorted(plot, gs_figure_table(run->results[GS_PART_GEOMETRY], "dim_std"))) {
+    const struct gs_table *table = gs_figure_table(run->results[GS_PART_GEOMETRY], "dim_std");
+    double range, null_range;
+    if (!add_sorted(plot, table, &range)) {
         plot->empty = "no dimension of the state varies";
         return;
     }
-    bool has_null = add_sorted(plot, gs_figure_table(null, "dim_std"));
+    bool has_null = add_sorted(plot, gs_figure_table(null, "dim_std"), &null_range);
     gs_figure_two_panels(plot);
     gs_plot_command(plot, "set logscale y; set xrange [0:*]; set key top right");
     gs_plot_command(plot, "set xlabel 'dimensions, the most varying first'");
-    gs_plot_command(plot, "set ylabel 'standard deviation'");
+    gs_plot_command(plot, "set ylabel 'standard deviation'; set xtics %g",
+                    gs_figure_tick_step((double)gs_table_rows(table), 5));
     gs_plot_command(plot, "plot %sdata index 0 using 1:2 with lines lt 1 title '%s'",
                     has_null ? "data index 1 using 1:2 with lines lt 4 title 'untrained', " : "",
                     has_null ? "model" : "");
     gs_plot_command(plot, "unset logscale; set xrange [*:*]; set yrange [0:*]; set key off");
     gs_plot_command(plot, "set xlabel 'standard deviation'; set ylabel 'dimensions'");
-    gs_plot_command(plot, "set boxwidth 0.9 relative");
+    gs_plot_command(plot, "set boxwidth 0.9 relative; set xtics %g", gs_figure_tick_step(range, 6));
     gs_plot_command(plot, "plot data index 0 using 2 bins=40 with boxes lc rgb " GS_BLUE);
     gs_figure_end_panels(plot);
 }

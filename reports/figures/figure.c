@@ -21,7 +21,7 @@ static const struct {
     [GS_PART_DEFAULT] = {"default", "Default token"},
     [GS_PART_HORIZON] = {"horizon", "State horizon"},
     [GS_PART_RETENTION] = {"retention", "Memory retention"},
-    [GS_PART_LOSS] = {"loss", "Loss by position"},
+    [GS_PART_LOSS] = {"loss", "Loss"},
 };
 
 const char *gs_part_command(enum gs_part part) {

@@ -44,7 +44,8 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     /* Dark to light by lightness as well as by hue, as in cividis. */
     gs_plot_command(plot, "set palette defined (0 '#00224E', 0.3 '#3C5A8C', 0.6 '#2E9B8F', "
                           "1 '#E3A000')");
-    gs_plot_command(plot, "set cblabel 'efold of the head, tokens' textcolor rgb " GS_INK);
+    gs_plot_command(plot,
+                    "set cblabel 'efold of the head, tokens' offset 1,0 textcolor rgb " GS_INK);
     gs_plot_command(plot, "set cbtics ('1' 0, '3' 0.4771, '10' 1, '30' 1.4771, '100' 2, "
                           "'300' 2.4771, '1000' 3, '3000' 3.4771)");
     gs_plot_command(plot, "if (narrow) { set colorbox horizontal user origin graph 0.05,"
@@ -70,12 +71,9 @@ static void say(const struct gs_report_run *run, struct gs_text *text) {
     gs_text_put(text, count == 1 ? " head" : " heads");
     gs_text_put(text, ": the mean over t of the product of its decays from t + 1 to t + k. ");
     gs_text_count(text, count - censored);
+    gs_text_put(text, " of ");
+    gs_text_count(text, count);
     gs_text_put(text, " fall to 1/e within the window");
-    if (censored) {
-        gs_text_put(text, ", ");
-        gs_text_count(text, censored);
-        gs_text_put(text, censored == 1 ? " does not" : " do not");
-    }
     gs_text_put(text, ". Shares below 0.001 are not drawn.");
     gs_free(heads);
 }

@@ -21,7 +21,7 @@ static const struct key {
     {GS_PART_GEOMETRY, "mean_energy", "Share of energy in the mean", 3, NULL},
     {GS_PART_GEOMETRY, "dim_std.mean", "Mean deviation of a dimension", 3, NULL},
     {GS_PART_GEOMETRY, "corr.mean_abs", "Mean absolute correlation", 3, NULL},
-    {GS_PART_GEOMETRY, "pcs_90", "Components for 90 % of the variance", 4, NULL},
+    {GS_PART_GEOMETRY, "pcs_90", "Components for 90 % of the variance", 3, NULL},
     {GS_PART_GEOMETRY, "stable_rank.centered", "Stable rank, centred", 3, NULL},
     {GS_PART_GEOMETRY, "participation_ratio", "Participation ratio", 3, NULL},
     {GS_PART_GEOMETRY, "effective_rank", "Effective rank", 3, NULL},

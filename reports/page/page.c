@@ -138,7 +138,8 @@ static void add_contents(struct gs_text *page, const struct gs_report *report) {
 }
 
 static void add_sources(struct gs_text *page, const struct gs_json *sources) {
-    gs_text_put(page, "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">Source</th>"
+    gs_text_put(page, "<div class=\"scroll\"><table class=\"sources\"><thead><tr>"
+                      "<th scope=\"col\">Source</th>"
                       "<th scope=\"col\">sha256</th></tr></thead><tbody>\n");
     for (size_t i = 0; i < gs_json_size(sources); i++) {
         const struct gs_json *source = gs_json_at(sources, i);

@@ -28,7 +28,8 @@ static void add_basis(struct gs_text *page, const struct gs_report_run *run, enu
     if (run->sha256) gs_text_add(page, " (sha256 %.*s…)", SHA_SHOWN, run->sha256);
     if (part == GS_PART_DEFAULT && run->checkpoint_sha256)
         gs_text_add(page, " and its checkpoint (sha256 %.*s…)", SHA_SHOWN, run->checkpoint_sha256);
-    if (run->null_results[part] && run->null_path) {
+    bool has_null = run->null_results[part] || part == GS_PART_RETENTION;
+    if (has_null && run->null_path) {
         gs_text_put(page, "; untrained: ");
         gs_html_text(page, run->null_path);
     }

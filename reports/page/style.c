@@ -51,7 +51,7 @@ const char gs_page_style[] =
     "border:1px dashed #afb8c1;border-radius:6px}\n"
     "details{margin:.5rem 0;font-size:.94rem}\n"
     "summary{cursor:pointer;color:var(--link)}\n"
-    ".hash{overflow-wrap:anywhere}\n"
+    ".sources td,.sources th{text-align:left;white-space:normal;overflow-wrap:anywhere}\n"
     "footer{margin:3rem auto 2rem;color:var(--quiet);font-size:.88rem}\n"
     "@media(max-width:560px){header{padding-top:1.5rem}header,main,footer{padding-left:1rem;"
     "padding-right:1rem}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}"
