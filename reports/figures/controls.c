@@ -84,12 +84,14 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     gs_plot_command(plot, "set border 1; unset grid; set grid x; set ytics scale 0");
     gs_plot_command(plot, "set yrange [%zu.6:0.4]; set lmargin (narrow ? 23 : 27)", end - 1);
     gs_plot_command(plot, "set autoscale x; set xrange [*<-0.1:0.1<*]; set xtics format '%%g'");
-    gs_plot_command(plot, "if (narrow) { set xtics 0.2 }");
-    gs_plot_command(plot, "set xlabel 'Spearman correlation of the logits with token counts'");
+    gs_plot_command(plot, "if (narrow) { set xtics 0.5 }");
+    gs_plot_command(plot, "set xlabel (narrow ? 'Spearman correlation with counts' : "
+                          "'Spearman correlation of the logits with token counts')");
     gs_plot_command(plot, "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb '#8C959F' lw 1");
-    gs_plot_command(
-        plot,
-        "set key tmargin left horizontal maxcols (narrow ? 1 : 2); if (narrow) { set tmargin 4 }");
+    gs_plot_command(plot,
+                    "set key tmargin left horizontal Left reverse maxcols (narrow ? 1 : 2); if "
+                    "(narrow) { set key at screen 0.03,0.97 left top vertical Left "
+                    "reverse; set tmargin 5 }");
     gs_text_put(&plot->script, "plot ");
     if (has_decodings)
         gs_text_put(&plot->script, "data index 0 using 2:1:3:4 with xerrorbars lt 1 ps 1 lw 1.6 "

@@ -83,7 +83,7 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     gs_plot_command(plot, "set yrange [%d.6:0.4]; set xrange [0:*]; set xtics format '%%g'", SHOWN);
     gs_plot_command(plot, "set xlabel 'probability'; set lmargin (narrow ? 16 : 13)");
     for (size_t i = 0; i < panels.count; i++) {
-        gs_plot_command(plot, "set xtics %g", gs_figure_tick_step(panels.largest[i], 4));
+        gs_plot_command(plot, "set xtics %g", gs_figure_tick_step(panels.largest[i], 3));
         gs_plot_command(plot, "set title '%s'", panel_title(panels.decoding[i]));
         gs_plot_command(plot,
                         "plot data index %zu using ($2/2):1:($2/2):(0.36) with boxxyerror lc rgb "

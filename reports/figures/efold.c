@@ -62,7 +62,7 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     if (null.censored)
         gs_text_put(&plot->script,
                     "data index 3 using 1:2 with points lt 4 pt 8 ps 0.9 lw 1.4 title "
-                    "'before training, not reached: lower bound', ");
+                    "'before training, lower bound', ");
     if (heads.censored)
         gs_text_add(&plot->script,
                     "data index 1 using 1:2%s with points lt 1 pt 8 ps 1.1 lw 1.4 title 'not "

@@ -47,7 +47,7 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     gs_plot_command(plot, "set logscale x; set xlabel 'lag k, tokens'");
     gs_plot_command(plot, "set ylabel 'mean cosine of the states of t and t + k'");
     gs_plot_command(plot, "set yrange [*<-0.05:1.02]; set xrange [0.9:*]");
-    gs_plot_command(plot, "set key outside top left horizontal maxcols (narrow ? 1 : 2)");
+    gs_plot_command(plot, "set key tmargin left horizontal Left reverse maxcols (narrow ? 1 : 2)");
     gs_plot_command(plot, "set style fill transparent solid 0.16 noborder");
     gs_text_put(&plot->script, "plot ");
     for (size_t i = 0; i < CURVES; i++)

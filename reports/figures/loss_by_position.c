@@ -15,8 +15,9 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     bool has_null =
         gs_figure_block(plot, gs_figure_table(null, "loss_by_stretch"), stretch, 4, false);
     gs_plot_command(plot, "set logscale x; set xlabel 'position in the sequence, from 1'");
-    gs_plot_command(plot, "set ylabel 'loss, nat per token'; set key outside top left horizontal "
-                          "maxcols (narrow ? 1 : 2)");
+    gs_plot_command(
+        plot, "set ylabel 'loss, nat per token'; set key tmargin left horizontal Left reverse "
+              "maxcols (narrow ? 1 : 2)");
     gs_plot_command(plot, "set xrange [0.9:*]; set yrange [*:*]");
     gs_plot_command(
         plot,

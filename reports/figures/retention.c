@@ -50,15 +50,15 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
                           "'300' 2.4771, '1000' 3, '3000' 3.4771)");
     gs_plot_command(plot, "if (narrow) { set colorbox horizontal user origin graph 0.05,"
                           "screen 0.12 size graph 0.9,screen 0.025; set bmargin 8 }");
-    gs_plot_command(plot, "set key outside top left horizontal");
+    gs_plot_command(plot, "set key tmargin left horizontal Left reverse");
     gs_plot_command(plot,
                     "plot %s1/exp(1) with lines lc rgb " GS_INK " lw 1 dt 2 title '1/e', "
-                    "data index 0 using 1:2:3 with lines lw 1.6 dt 1 lc palette title 'heads%s'",
+                    "data index 0 using 1:2:3 with lines lw 1.6 dt 1 lc palette title '%s'",
                     has_null
                         ? "data index 1 using 1:2 with lines lc rgb '#848B95' lw 0.9 dt 2 title "
-                          "'heads before training', "
+                          "'before training', "
                         : "",
-                    has_null ? " of the model" : "");
+                    has_null ? "model" : "heads");
 }
 
 static void say(const struct gs_report_run *run, struct gs_text *text) {
