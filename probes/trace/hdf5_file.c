@@ -12,7 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { READ_CACHE = 16 * 1024 * 1024 };
+enum {
+    READ_CACHE = 16 * 1024 * 1024,
+    TEXT_LIMIT = 16 * 1024 * 1024, /* bytes of a fixed text; a longer one is damage */
+    DEFLATE_LIMIT = 1100           /* deflate shrinks by 1032 at most */
+};
 
 struct gs_h5 {
     hid_t id;
@@ -480,6 +484,7 @@ static char *read_string(hid_t type, bool (*read)(hid_t type, void *buffer, cons
         return text;
     }
     size_t size = H5Tget_size(type);
+    if (size > TEXT_LIMIT) return NULL;
     char *bytes = gs_calloc(size + 1, 1);
     char *text = NULL;
     if (bytes && read(type, bytes, context)) text = unpad(bytes, size, H5Tget_strpad(type));
@@ -806,9 +811,18 @@ static hsize_t chunks_over(size_t length, hsize_t chunk) {
     return chunk == 0 ? 0 : (length + chunk - 1) / chunk;
 }
 
+/* Could the file hold so many elements? Damaged shapes are found before memory is asked for. */
+static bool could_hold(const struct gs_h5_data *data, size_t elements) {
+    hsize_t size = 0;
+    size_t bytes;
+    if (H5Fget_filesize(data->file->id, &size) < 0) return false;
+    return gs_multiply(elements, data->shape.bytes, &bytes) && bytes / DEFLATE_LIMIT <= size;
+}
+
 /* Was everything stored, or would HDF5 make some of it up? */
 static bool has_holes(const struct gs_h5_data *data, H5D_layout_t layout, const hsize_t *chunk) {
     if (data->shape.count == 0) return false;
+    if (!could_hold(data, data->shape.count)) return true;
     if (layout != H5D_CHUNKED) return H5Dget_storage_size(data->id) == 0;
     hsize_t stored = 0, expected = 1;
     for (size_t axis = 0; axis < data->shape.rank; axis++)
@@ -832,6 +846,9 @@ static enum gs_status check_layout(struct gs_h5_data *data, hid_t creation,
     if (layout == H5D_CHUNKED && H5Pget_chunk(creation, GS_H5_MAX_RANK, chunk) >= 0)
         data->shape.chunk_rows = (size_t)chunk[0];
     data->shape.holes = has_holes(data, layout, chunk);
+    if (!could_hold(data, data->shape.row))
+        return fail_object(error, GS_FORMAT, data->file, data->path,
+                           "a row is larger than the whole file can hold");
     if (layout != H5D_CHUNKED) return GS_OK;
     return check_filters(data, creation, error);
 }
@@ -1254,6 +1271,11 @@ enum gs_status gs_h5_data_text(struct gs_h5_data *data, size_t index, char **tex
     if (status != GS_OK) return status;
     struct text_place place = {data, index};
     hid_t type = data->shape.row == 1 ? H5Dget_type(data->id) : H5I_INVALID_HID;
+    if (type >= 0 && H5Tis_variable_str(type) == 0 && H5Tget_size(type) > TEXT_LIMIT) {
+        H5Tclose(type);
+        return fail_object(error, GS_FORMAT, data->file, data->path,
+                           "texts of more than 16 MiB each");
+    }
     if (type >= 0) {
         *text = read_string(type, read_text_element, &place);
         H5Tclose(type);
