@@ -14,6 +14,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What memory_step was given for one head, and what it gave. */
+struct gs_head {
+    const float *k, *q; /* (dk) */
+    const float *diff;  /* (dv) v - M' k */
+    float decay, strength;
+};
+
+/* Its gradients: dread (dv) and dM (dk, dv) come in, the rest goes out. */
+struct gs_head_gradient {
+    const float *dread;
+    float *dM;
+    float *dq, *dk;            /* (dk) */
+    float *dv;                 /* (dv) */
+    float *ddecay, *dstrength; /* one each */
+};
+
 struct gs_kernels {
     const char *isa; /* "avx512", "avx2", "generic" */
     size_t panel;    /* columns of a packed panel */
@@ -72,16 +88,13 @@ struct gs_kernels {
                           float decay, float strength, float *next);
     /* read = M' q */
     void (*memory_read)(const float *M, size_t dk, size_t dv, const float *q, float *read);
-    /* Back through the read: dM += q (x) dread; dq = M dread. */
+    /* Back through a read: dM += q (x) dread; dq = M dread. */
     void (*memory_read_backward)(const float *M, size_t dk, size_t dv, const float *q,
                                  const float *dread, float *dM, float *dq);
-    /* Back through the write, given M before it, diff, and dM with respect to M after it, which
-     * becomes dM with respect to M before it. Gives dk (dk), dv (dv), and the gradients of decay
-     * and strength. work: dv floats. */
-    void (*memory_write_backward)(const float *M, size_t dk, size_t dv, const float *k,
-                                  const float *diff, float decay, float strength, float *dM,
-                                  float *dkey, float *dvalue, float *ddecay, float *dstrength,
-                                  float *work);
+    /* Back through a whole memory_step with a query, given M before it and its diff; dM comes with
+     * respect to M after it and leaves with respect to M before it. In two passes over dM. */
+    void (*memory_step_backward)(const float *M, size_t dk, size_t dv, const struct gs_head *head,
+                                 const struct gs_head_gradient *gradient);
 };
 
 /* The table in use. */

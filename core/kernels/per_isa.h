@@ -35,10 +35,9 @@ void GS_KERNEL(memory_replay)(const float *M, size_t dk, size_t dv, const float 
 void GS_KERNEL(memory_read)(const float *M, size_t dk, size_t dv, const float *q, float *read);
 void GS_KERNEL(memory_read_backward)(const float *M, size_t dk, size_t dv, const float *q,
                                      const float *dread, float *dM, float *dq);
-void GS_KERNEL(memory_write_backward)(const float *M, size_t dk, size_t dv, const float *k,
-                                      const float *diff, float decay, float strength, float *dM,
-                                      float *dkey, float *dvalue, float *ddecay, float *dstrength,
-                                      float *work);
+void GS_KERNEL(memory_step_backward)(const float *M, size_t dk, size_t dv,
+                                     const struct gs_head *head,
+                                     const struct gs_head_gradient *gradient);
 extern const struct gs_kernels GS_KERNEL(table);
 
 #endif

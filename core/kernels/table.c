@@ -25,5 +25,5 @@ const struct gs_kernels GS_KERNEL(table) = {
     .memory_replay = GS_KERNEL(memory_replay),
     .memory_read = GS_KERNEL(memory_read),
     .memory_read_backward = GS_KERNEL(memory_read_backward),
-    .memory_write_backward = GS_KERNEL(memory_write_backward),
+    .memory_step_backward = GS_KERNEL(memory_step_backward),
 };

@@ -76,7 +76,8 @@ static void read_gate_back(const struct gs_gpn_runner *r, size_t i, size_t t, si
     k->rms_backward(dread, unit, scale, values, dread, false);
 }
 
-/* Back through layer i's read by one head: into the query and the memory's gradient. */
+/* Back through the read of a layer after the first by one head: into the query and the memory's
+ * gradient. */
 static void read_back(const struct gs_gpn_runner *r, size_t i, size_t t, size_t at, size_t unit,
                       float *work) {
     const struct gs_gpn_config *c = r->config;
@@ -97,37 +98,66 @@ static float sigmoid(float x) {
     return 1.0f / (1.0f + expf(-x));
 }
 
-/* Back through the write by one head. */
+/* The key that step t wrote with, and its scale. */
+static const float *key_of(const struct gs_gpn_runner *r, size_t t, size_t unit, float *scale) {
+    const struct gs_gpn_config *c = r->config;
+    const size_t b = unit / c->heads, h = unit % c->heads;
+    const struct gs_gpn_columns *col = &r->weights.first;
+    if (t == 0) {
+        *scale = r->work.first_key_scale[unit];
+        return r->work.first_key + unit * c->key;
+    }
+    *scale = gs_at(r, &r->tape.key_scale, t - 1)[unit];
+    return gs_at(r, &r->tape.layers[0].in, t - 1) + b * col->count + col->key + h * c->key;
+}
+
+/* Back through the gates of one head's write, from the gradients of decay and strength. */
+static void gates_back(const struct gs_gpn_runner *r, size_t t, size_t at, size_t unit,
+                       float ddecay, float dstrength) {
+    const struct gs_gpn_config *c = r->config;
+    const struct gs_gpn_columns *col = &r->weights.first;
+    const size_t b = unit / c->heads, h = unit % c->heads;
+    const float *in = gs_at(r, &r->tape.layers[0].in, t) + b * col->count;
+    float *din = row_block(r, r->back.in[0], at, col->count) + b * col->count;
+    float strength = gs_at(r, &r->tape.strength, t)[unit];
+    float log_decay = gs_at(r, &r->tape.log_decay, t)[unit];
+    float dlog = ddecay * gs_at(r, &r->tape.decay, t)[unit];
+    float rate = -expf(r->weights.tensors.a_log->values[h]);
+    din[col->strength + h] = dstrength * strength * (1.0f - strength);
+    din[col->decay + h] = dlog * rate * sigmoid(in[col->decay + h]);
+    row_block(r, r->back.a_log, at, c->heads)[unit] = dlog * log_decay;
+}
+
+/* Back through the write and the first layer's read by one head. work: 2 dk floats. */
 static void write_back(const struct gs_gpn_runner *r, size_t t, size_t at, size_t unit,
                        float *work) {
     const struct gs_gpn_config *c = r->config;
     const struct gs_kernels *k = gs_kernels();
     const struct gs_gpn_columns *col = &r->weights.first;
+    const struct gs_gpn_layer_tape *layer = &r->tape.layers[0];
     const size_t b = unit / c->heads, h = unit % c->heads, size = c->key * c->value;
-    const size_t keys = c->heads * c->key;
-    const float *in = gs_at(r, &r->tape.layers[0].in, t) + b * col->count;
+    const float *in = gs_at(r, &layer->in, t) + b * col->count;
     float *din = row_block(r, r->back.in[0], at, col->count) + b * col->count;
-    const float *before = row_block(r, r->back.memory, at, c->heads * size) + unit * size;
-    bool first = t == 0;
-    const float *key =
-        first ? r->work.first_key + unit * c->key
-              : gs_at(r, &r->tape.layers[0].in, t - 1) + b * col->count + col->key + h * c->key;
-    float key_scale =
-        first ? r->work.first_key_scale[unit] : gs_at(r, &r->tape.key_scale, t - 1)[unit];
-    float decay = gs_at(r, &r->tape.decay, t)[unit];
-    float strength = gs_at(r, &r->tape.strength, t)[unit];
-    float ddecay, dstrength, *next_key = r->back.key + b * keys + h * c->key;
-
+    float *next_key = r->back.key + unit * c->key, key_scale, ddecay, dstrength;
+    const struct gs_head head = {.k = key_of(r, t, unit, &key_scale),
+                                 .q = in + col->query + h * c->key,
+                                 .diff = in + col->value + h * c->value,
+                                 .decay = gs_at(r, &r->tape.decay, t)[unit],
+                                 .strength = gs_at(r, &r->tape.strength, t)[unit]};
+    const struct gs_head_gradient gradient = {.dread = r->back.read_back + unit * c->value,
+                                              .dM = r->back.matrix + unit * size,
+                                              .dq = work,
+                                              .dk = work + c->key,
+                                              .dv = din + col->value + h * c->value,
+                                              .ddecay = &ddecay,
+                                              .dstrength = &dstrength};
+    k->memory_step_backward(row_block(r, r->back.memory, at, c->heads * size) + unit * size, c->key,
+                            c->value, &head, &gradient);
+    k->unit_relu_backward(work, head.q, gs_at(r, &layer->query_scale, t)[unit], c->key,
+                          din + col->query + h * c->key);
     memcpy(din + col->key + h * c->key, next_key, c->key * sizeof(float)); /* of step t + 1 */
-    k->memory_write_backward(before, c->key, c->value, key, in + col->value + h * c->value, decay,
-                             strength, r->back.matrix + unit * size, work,
-                             din + col->value + h * c->value, &ddecay, &dstrength, work + c->key);
-    k->unit_relu_backward(work, key, key_scale, c->key, next_key);
-    din[col->strength + h] = dstrength * strength * (1.0f - strength);
-    float log_decay = gs_at(r, &r->tape.log_decay, t)[unit], dlog = ddecay * decay;
-    float rate = -expf(r->weights.tensors.a_log->values[h]);
-    din[col->decay + h] = dlog * rate * sigmoid(in[col->decay + h]);
-    row_block(r, r->back.a_log, at, c->heads)[unit] = dlog * log_decay;
+    k->unit_relu_backward(work + c->key, head.k, key_scale, c->key, next_key);
+    gates_back(r, t, at, unit, ddecay, dstrength);
 }
 
 static void heads_back(const struct gs_gpn_runner *r, const struct gs_team *team, size_t i,
@@ -136,9 +166,11 @@ static void heads_back(const struct gs_gpn_runner *r, const struct gs_team *team
     size_t first, last;
     gs_team_units(team, c->heads, &first, &last);
     for (size_t unit = first; unit < last; unit++) {
-        float *work = r->back.head_work + unit * (c->key + c->value);
-        read_back(r, i, t, at, unit, work);
-        if (i == 0) write_back(r, t, at, unit, work);
+        float *work = r->back.head_work + unit * 2 * c->key;
+        if (i == 0)
+            write_back(r, t, at, unit, work);
+        else
+            read_back(r, i, t, at, unit, work);
     }
 }
 
@@ -202,9 +234,8 @@ static void replay_memory(const struct gs_gpn_runner *r, const struct gs_team *t
         for (size_t s = 0; s < steps; s++) {
             size_t t = begin + s, b = unit / c->heads, h = unit % c->heads;
             const float *in = gs_at(r, &r->tape.layers[0].in, t) + b * col->count;
-            const float *key = t == 0 ? r->work.first_key + unit * c->key
-                                      : gs_at(r, &r->tape.layers[0].in, t - 1) + b * col->count +
-                                            col->key + h * c->key;
+            float scale;
+            const float *key = key_of(r, t, unit, &scale);
             float *before = r->back.memory + s * all + unit * size;
             gs_kernels()->memory_replay(before, c->key, c->value, key,
                                         in + col->value + h * c->value,

@@ -5,33 +5,44 @@
 
 #include <string.h>
 
-/* sums += the columns of dy (rows, columns), in float64 and row order. */
-static void add_columns(double *sums, const float *dy, size_t rows, size_t columns) {
+/* sums[j] += column j of dy (rows, width), first <= j < last, in float64 and row order. */
+static void add_columns(double *sums, const float *dy, size_t rows, size_t width, size_t first,
+                        size_t last) {
     enum { CHUNK = 128 };
 #pragma omp for schedule(static) nowait
-    for (size_t from = 0; from < columns; from += CHUNK) {
-        size_t end = columns - from < CHUNK ? columns : from + CHUNK;
+    for (size_t from = first; from < last; from += CHUNK) {
+        size_t end = last - from < CHUNK ? last : from + CHUNK;
         for (size_t row = 0; row < rows; row++)
-            for (size_t j = from; j < end; j++) sums[j] += (double)dy[row * columns + j];
+            for (size_t j = from; j < end; j++) sums[j] += (double)dy[row * width + j];
     }
+}
+
+/* Those columns of layer i's gradients that have a bias: gate and query, key, decay. */
+static void add_biases(struct gs_gpn_runner *r, size_t i, size_t rows) {
+    const struct gs_gpn_columns *col = i == 0 ? &r->weights.first : &r->weights.other;
+    const float *dy = r->back.in[i];
+    add_columns(r->bias_in[i], dy, rows, col->count, col->gate, col->read_gate);
+    if (i > 0 || !r->config->heads) return;
+    add_columns(r->bias_in[i], dy, rows, col->count, col->key, col->strength);
+    add_columns(r->bias_in[i], dy, rows, col->count, col->decay, col->count);
 }
 
 void gs_gpn_stretch_flush(struct gs_gpn_runner *r, size_t at, size_t steps) {
     const struct gs_gpn_config *c = r->config;
     const size_t rows = steps * r->batch, d = c->width;
     for (size_t i = 0; i < c->layers; i++) {
-        const size_t columns = i == 0 ? r->weights.first.count : r->weights.other.count;
         gs_matrix_accumulate(&r->weights.in[i], gs_at(r, &r->tape.layers[i].normal, at),
                              r->back.in[i], rows);
         gs_matrix_accumulate(&r->weights.ffn_out[i], r->back.activation[i], r->back.out[i], rows);
         if (c->heads)
             gs_matrix_accumulate(&r->weights.read_out[i], r->back.read[i], r->back.out[i], rows);
-        add_columns(r->bias_in[i], r->back.in[i], rows, columns);
+        add_biases(r, i, rows);
     }
     gs_matrix_accumulate(&r->weights.head, gs_at(r, &r->tape.predicted_normal, at), r->back.head,
                          rows);
-    add_columns(r->bias_head, r->back.head, rows, d + c->embedding);
-    if (c->heads) add_columns(r->a_log_sum, r->back.a_log, rows, c->heads);
+    const size_t wide = d + c->embedding;
+    add_columns(r->bias_head, r->back.head, rows, wide, 0, c->decoder_bias ? wide : d);
+    if (c->heads) add_columns(r->a_log_sum, r->back.a_log, rows, c->heads, 0, c->heads);
     /* the region's end is the barrier */
 }
 

@@ -179,7 +179,7 @@ static void plan_back(struct plan *plan, struct gs_gpn_runner *r) {
     back->activation_back = floats(plan, B, c->ffn, 1);
     back->read_back = floats(plan, B, values, 1);
     back->unit_read = floats(plan, B, values, 1);
-    back->head_work = floats(plan, B, c->heads, c->key + c->value);
+    back->head_work = floats(plan, B, c->heads, 2 * c->key);
     r->bias_head = take(plan, d + c->embedding, 1, 1, sizeof *r->bias_head);
     r->a_log_sum = take(plan, c->heads, 1, 1, sizeof *r->a_log_sum);
 }

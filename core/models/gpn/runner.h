@@ -89,7 +89,7 @@ struct gs_gpn_stretch {
     /* of one step */
     float *current, *normal;                        /* (batch, d) */
     float *activation_back, *read_back, *unit_read; /* (batch, f), (batch, H dv), (batch, H dv) */
-    float *head_work;                               /* (batch, H, dk + dv) */
+    float *head_work;                               /* (batch, H, 2 dk) */
 };
 
 struct gs_gpn_runner {

@@ -193,8 +193,9 @@ void gs_gpn_weights_refresh(const struct gs_gpn_config *c, struct gs_gpn_weights
     gs_packed_put(&w->key_back, 0, 0, &block);
 }
 
-/* Fixed blocks, so that the bits do not depend on how many threads share them. */
-enum { COLUMN_BLOCK = 192 };
+/* Fixed blocks, so that the bits do not depend on how many threads share them; wide ones, since
+ * BLAS packs x again for each. */
+enum { COLUMN_BLOCK = 512 };
 
 void gs_matrix_accumulate(const struct gs_matrix *matrix, const float *x, const float *dy,
                           size_t rows) {

@@ -289,20 +289,27 @@ static void check_memory_shape(const struct gs_kernels *k, size_t dk, size_t dv)
     assert_memory_equal(M, next, size * sizeof *M);
 
     float *dM = calloc(size, sizeof *dM), *dq = calloc(dk, sizeof *dq);
-    float *dkey = calloc(dk, sizeof *dkey), *dvalue = calloc(dv, sizeof *dvalue);
-    float *work = calloc(dv, sizeof *work), gates[2];
+    float *dkey = calloc(dk, sizeof *dkey), *dvalue = calloc(dv, sizeof *dvalue), gates[2] = {0};
+    const struct gs_head head = {key, query, diff, decay, strength};
+    const struct gs_head_gradient gradient = {dy + size, dM,        dq,       dkey,
+                                              dvalue,    &gates[0], &gates[1]};
     memcpy(dM, dy, size * sizeof *dM);
-    k->memory_read_backward(M, dk, dv, query, dy + size, dM, dq);
-    k->memory_write_backward(x, dk, dv, key, diff, decay, strength, dM, dkey, dvalue, &gates[0],
-                             &gates[1], work);
+    k->memory_step_backward(x, dk, dv, &head, &gradient);
     difference(&plain, wide, dy, expected);
     near_all("dM", k, dv, dM, expected, size, 1e-5);
     near_all("dk", k, dv, dkey, expected + size, dk, 2e-5);
     near_all("dv", k, dv, dvalue, expected + size + dk, dv, 2e-5);
     near_all("dq", k, dv, dq, expected + size + dk + dv, dk, 2e-5);
     near_all("gates", k, dv, gates, expected + inputs - 2, 2, 2e-5);
+    /* a read alone: dq as above, dM by hand */
+    memcpy(dM, dy, size * sizeof *dM);
+    k->memory_read_backward(M, dk, dv, query, dy + size, dM, dq);
+    near_all("dq alone", k, dv, dq, expected + size + dk + dv, dk, 2e-5);
+    for (size_t i = 0; i < size; i++)
+        expected[i] = (double)dy[i] + (double)query[i / dv] * (double)dy[size + i % dv];
+    near_all("dM of a read", k, dv, dM, expected, size, 1e-6);
     free(x), free(dy), free(M), free(next), free(diff), free(read), free(wide), free(expected);
-    free(forward), free(second), free(dM), free(dq), free(dkey), free(dvalue), free(work);
+    free(forward), free(second), free(dM), free(dq), free(dkey), free(dvalue);
 }
 
 static void check_memory(const struct gs_kernels *k, size_t n) {
