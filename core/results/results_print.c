@@ -1,4 +1,5 @@
-/* Results for people: aligned columns, six digits, what is not ok said in words. */
+/* Results for people: aligned columns, whole numbers whole, others in six digits, what is not ok
+ * said in words. */
 #include "core/base/memory.h"
 #include "core/base/numbers.h"
 #include "core/base/utf8.h"
@@ -44,11 +45,19 @@ static void show_text(struct shown *cell, const char *text) {
     cell->text[used] = '\0';
 }
 
+/* A count of 1200034 rows is that, not 1.20003e+06. */
+static bool is_whole(double number) {
+    return fabs(number) < 1e15 && floor(number) == number;
+}
+
 static void show_number(struct shown *cell, double number) {
     char digits[GS_NUMBER_TEXT];
     cell->right = true;
-    snprintf(cell->text, CELL, "%s",
-             isfinite(number) ? gs_number_short(number, DIGITS, digits) : "-");
+    if (is_whole(number))
+        snprintf(cell->text, CELL, "%.0f", number == 0 ? 0.0 : number); /* 0, never -0 */
+    else
+        snprintf(cell->text, CELL, "%s",
+                 isfinite(number) ? gs_number_short(number, DIGITS, digits) : "-");
 }
 
 static void show_integer(struct shown *cell, int64_t integer) {

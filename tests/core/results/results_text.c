@@ -180,6 +180,26 @@ static void test_print(void **state) {
     gs_results_destroy(results);
 }
 
+/* Counts are read digit by digit; measured numbers to six digits. */
+static void test_print_whole_numbers(void **state) {
+    (void)state;
+    static const struct {
+        double number;
+        const char *text;
+    } cases[] = {{1200034, " 1200034 "},       {999999999999999, " 999999999999999 "},
+                 {-1234567, " -1234567 "},     {-0.0, " 0 "},
+                 {1200034.5, " 1.20003e+06 "}, {1e15, " 1e+15 "},
+                 {1.5e-7, " 1.5e-07 "}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gs_results *results = gs_results_create("eval");
+        gs_assert_ok(gs_results_number(results, "x", cases[i].number, "token", 1, &error), &error);
+        char *text = printed(results, 1);
+        line_with(text, cases[i].text);
+        free(text);
+        gs_results_destroy(results);
+    }
+}
+
 static void test_print_little(void **state) {
     (void)state;
     struct gs_results *results = gs_results_create("eval");
@@ -200,6 +220,7 @@ static void test_print_little(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_csv), cmocka_unit_test(test_print),
+                                       cmocka_unit_test(test_print_whole_numbers),
                                        cmocka_unit_test(test_print_little)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
