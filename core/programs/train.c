@@ -95,12 +95,16 @@ static enum gs_status add_values(struct gs_results *results,
     return status;
 }
 
-static enum gs_status finish(const struct gs_call *call, const struct gs_training *training,
+/* The seed that counts is the config's: --seed only stands for it. */
+static enum gs_status finish(const struct gs_call *call, const struct gs_training_config *config,
+                             const struct gs_training *training,
                              const struct gs_training_report *report, struct gs_error *error) {
     const struct gs_training_plan *plan = gs_training_get_plan(training);
     struct gs_results *results = gs_results_create("train");
     if (!results) return gs_fail_memory(error, 1024, "results");
     enum gs_status status = add_values(results, report, error);
+    if (status == GS_OK)
+        status = gs_results_setting_integer(results, "seed", (int64_t)config->seed, error);
     if (status == GS_OK) status = gs_results_source(results, call->files[0], NULL, error);
     if (status == GS_OK) status = gs_results_source(results, plan->final, NULL, error);
     if (status == GS_OK) status = gs_call_finish(call, results, error);
@@ -123,7 +127,7 @@ static enum gs_status train(const struct gs_call *call, const struct gs_training
     if (status == GS_OK) {
         gs_call_message(call, "the log is %s", plan->log);
         gs_call_message(call, "the model is %s", plan->final);
-        status = finish(call, training, &report, error);
+        status = finish(call, config, training, &report, error);
     }
     gs_training_close(training);
     return status;
