@@ -181,7 +181,8 @@ enum gs_status gs_default_token_of_trace(struct gs_trace *trace, const char *che
                                          const struct gs_default_options *options,
                                          struct gs_results *results, struct gs_error *error) {
     struct opened o = {.trace = trace, .info = gs_trace_info(trace)};
-    enum gs_status status = load_model(&o, checkpoint, results, error);
+    enum gs_status status = gs_rows_note_incomplete(trace, results, error);
+    if (status == GS_OK) status = load_model(&o, checkpoint, results, error);
     if (status == GS_OK) status = load_tokenizer(&o, tokenizer, results, error);
     if (status == GS_OK) status = find_counts(&o, counts, tokenizer, results, error);
     if (status == GS_OK) status = measure(&o, options, results, error);

@@ -152,18 +152,17 @@ static enum gs_status add_tables(const struct gs_geometry *g, struct gs_results 
 
 static enum gs_status add_settings(const struct gs_geometry *g, struct gs_results *results,
                                    struct gs_error *error) {
-    char number[64];
+    const struct {
+        const char *key;
+        uint64_t number;
+    } numbers[] = {{"geometry.bootstrap_replicates", g->replicates},
+                   {"geometry.bootstrap_blocks", g->replicates ? g->blocks : 0},
+                   {"geometry.rows_skipped", g->skipped}};
     enum gs_status status = gs_results_setting(results, "geometry.products",
                                                gs_moments_product_name(g->product), error);
-    snprintf(number, sizeof number, "%zu", g->replicates);
-    if (status == GS_OK)
-        status = gs_results_setting(results, "geometry.bootstrap_replicates", number, error);
-    snprintf(number, sizeof number, "%zu", g->replicates ? g->blocks : 0);
-    if (status == GS_OK)
-        status = gs_results_setting(results, "geometry.bootstrap_blocks", number, error);
-    snprintf(number, sizeof number, "%llu", (unsigned long long)g->skipped);
-    if (status == GS_OK)
-        status = gs_results_setting(results, "geometry.rows_skipped", number, error);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == GS_OK; i++)
+        status =
+            gs_results_setting_integer(results, numbers[i].key, (int64_t)numbers[i].number, error);
     return status;
 }
 

@@ -17,6 +17,7 @@ enum gs_status gs_geometry_of_trace(struct gs_trace *trace, const char *stream,
     }
     status = gs_results_setting(results, "geometry.stream",
                                 gs_trace_info(trace)->streams[index].name, error);
+    if (status == GS_OK) status = gs_rows_note_incomplete(trace, results, error);
     if (status == GS_OK) status = gs_geometry_report(geometry, results, error);
     gs_geometry_destroy(geometry);
     return status;

@@ -70,6 +70,11 @@ static enum gs_status say_what(const struct gs_trace *trace, size_t stream, bool
     const struct gs_trace_info *info = gs_trace_info(trace);
     enum gs_status status =
         gs_results_setting(results, "stream", info->streams[stream].name, error);
+    if (status == GS_OK && !info->has_names && info->sequences > 1)
+        status = gs_results_note(results,
+                                 "the trace names no documents: each sequence counts as one of its "
+                                 "own for the null, though neighbours may hold parts of one text",
+                                 error);
     if (status == GS_OK && !by_document && distinct == 1 && info->sequences > 1)
         status = gs_results_note(results,
                                  "all sequences come from one document: the null pairs different "
@@ -95,6 +100,7 @@ enum gs_status gs_horizon_of_trace(struct gs_trace *trace, const char *stream,
         status = gs_horizon_measure(&rows, &full, progress, &horizon, error);
     }
     if (status == GS_OK) status = say_what(trace, index, document, distinct, results, error);
+    if (status == GS_OK) status = gs_rows_note_incomplete(trace, results, error);
     if (status == GS_OK) status = gs_horizon_results(horizon, bootstrap, results, error);
     gs_horizon_destroy(horizon);
     gs_free(document);

@@ -221,5 +221,8 @@ enum gs_status gs_loss_of_trace(struct gs_trace *trace, const struct gs_bootstra
                            .length = info->rows_written,
                            .read = read_nll,
                            .trace = trace};
-    return gs_loss_of_rows(&rows, info->nll_first, bootstrap, progress, results, error);
+    enum gs_status status = gs_rows_note_incomplete(trace, results, error);
+    return status == GS_OK
+               ? gs_loss_of_rows(&rows, info->nll_first, bootstrap, progress, results, error)
+               : status;
 }

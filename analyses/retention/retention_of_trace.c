@@ -182,6 +182,7 @@ static enum gs_status say_memory(const struct part *p) {
 
 static enum gs_status measure_part(const struct part *p, const struct gs_retention_plan *plan) {
     enum gs_status status = say_memory(p);
+    if (status == GS_OK) status = gs_rows_note_incomplete(p->trace, p->results, p->error);
     if (status == GS_OK) status = measure_gates(p, plan);
     if (status == GS_OK) status = measure_shares(p);
     return status;

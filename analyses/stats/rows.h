@@ -36,6 +36,11 @@ struct gs_rows gs_rows_of_state(struct gs_trace *trace, size_t stream);
 struct gs_rows gs_rows_of_memory(struct gs_trace *trace, size_t memory, enum gs_memory_field field);
 struct gs_rows gs_rows_of_share(struct gs_trace *trace, size_t read);
 
+/* Notes in the results of a trace that is not complete on how many of its rows they rest. */
+struct gs_results;
+enum gs_status gs_rows_note_incomplete(const struct gs_trace *trace, struct gs_results *results,
+                                       struct gs_error *error);
+
 /* `count` rows of `sequence` from its row `from` on, row-major. The errors are the source's. */
 enum gs_status gs_rows_read(const struct gs_rows *rows, size_t sequence, uint64_t from,
                             size_t count, float *values, struct gs_error *error);
