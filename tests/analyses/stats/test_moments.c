@@ -85,7 +85,7 @@ static void moments_are_those_of_plain_loops(void **state) {
                                 {50, 64, 7},     {300, 65, 300}, {5000, 20, 999}, {4096, 9, 4096},
                                 {4097, 9, 4096}, {40, 130, 40}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        for (int product = 0; product < 2; product++) {
+        for (enum gs_moments_product product = 0; product < 2; product++) {
             size_t n = shapes[i][0], dims = shapes[i][1];
             float *rows = normal_rows(n, dims, 3, 2);
             struct gs_moments *m = measure(rows, n, dims, shapes[i][2], product);
@@ -99,7 +99,7 @@ static void a_mean_ten_thousand_deviations_away_costs_nothing(void **state) {
     (void)state;
     enum { N = 9000, DIMS = 12 };
     float *rows = normal_rows(N, DIMS, 1e4, 1);
-    for (int product = 0; product < 2; product++) {
+    for (enum gs_moments_product product = 0; product < 2; product++) {
         struct gs_moments *m = measure(rows, N, DIMS, 512, product);
         compare(rows, N, DIMS, m, tolerances[product]);
         gs_moments_destroy(m);
@@ -125,7 +125,7 @@ static void a_constant_column_has_exactly_no_deviation(void **state) {
     enum { N = 4100, DIMS = 5 };
     float *rows = normal_rows(N, DIMS, 1, 1);
     for (size_t r = 0; r < N; r++) rows[r * DIMS + 2] = 0.1f;
-    for (int product = 0; product < 2; product++) {
+    for (enum gs_moments_product product = 0; product < 2; product++) {
         struct gs_moments *m = measure(rows, N, DIMS, 77, product);
         for (size_t c = 0; c < DIMS; c++) {
             size_t place = c < 2 ? gs_packed(DIMS, c, 2) : gs_packed(DIMS, 2, c);
@@ -146,7 +146,7 @@ static void a_doubled_column_correlates_fully(void **state) {
         rows[r * DIMS + 69] = rows[r * DIMS];
         rows[r * DIMS + 68] = -3 * rows[r * DIMS + 1];
     }
-    for (int product = 0; product < 2; product++) {
+    for (enum gs_moments_product product = 0; product < 2; product++) {
         struct gs_moments *m = measure(rows, N, DIMS, 1000, product);
         static const size_t pairs[][2] = {{0, 69}, {1, 68}};
         for (size_t p = 0; p < 2; p++) {
@@ -187,7 +187,7 @@ static void threads_change_no_bit(void **state) {
     (void)state;
     enum { N = 5000, DIMS = 130 };
     float *rows = normal_rows(N, DIMS, 3, 1);
-    for (int product = 0; product < 2; product++) {
+    for (enum gs_moments_product product = 0; product < 2; product++) {
         struct gs_moments *first = NULL;
         for (int threads = 1; threads <= 3; threads++) {
             gs_threads_set(threads);

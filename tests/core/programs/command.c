@@ -260,7 +260,7 @@ static void test_version(void **state) {
     RUN("--version");
     expect_code(0);
     static const char *const words[] = {
-        "gpnscope " GS_VERSION, "compiler", "OpenBLAS", "core", "threading", "HDF5      9.9.9\n"};
+        ("gpnscope " GS_VERSION), "compiler", "OpenBLAS", "core", "threading", "HDF5      9.9.9\n"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         expect_word(child.stdout_text, words[i]);
     /* a BLAS that is not the OpenMP build is warned of, and only then */
