@@ -2,6 +2,7 @@
 
 #include "core/base/file.h"
 #include "core/base/memory.h"
+#include "probes/trace/global_heap.h"
 #include "probes/trace/narrow.h"
 
 #include <errno.h>
@@ -37,6 +38,24 @@ struct gs_h5_data {
 
 /* ---- the library and its errors ---- */
 
+/* The conversion of a text of variable length to opaque bytes: its reference into the heap. */
+static herr_t keep_reference(hid_t from, hid_t to, H5T_cdata_t *data, size_t count, size_t stride,
+                             size_t background_stride, void *buffer, void *background,
+                             hid_t transfer) {
+    (void)from, (void)to, (void)count, (void)stride, (void)background_stride;
+    (void)buffer, (void)background, (void)transfer;
+    data->need_bkg = H5T_BKG_NO;
+    return 0;
+}
+
+static void register_references(void) {
+    hid_t text = H5Tcopy(H5T_C_S1), reference = H5Tcreate(H5T_OPAQUE, GS_HEAP_REFERENCE);
+    H5Tset_size(text, H5T_VARIABLE);
+    H5Tregister(H5T_PERS_SOFT, "heap reference", text, reference, keep_reference);
+    H5Tclose(reference);
+    H5Tclose(text);
+}
+
 /* Printing off, exit handler off, no filter plug-ins from the environment. */
 static void start_library(void) {
     static bool started;
@@ -46,6 +65,7 @@ static void start_library(void) {
     H5open();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);
+    register_references();
 }
 
 const char *gs_h5_version(void) {
@@ -473,10 +493,28 @@ static char *unpad(const char *bytes, size_t size, H5T_str_t padding) {
     return text;
 }
 
+typedef bool read_element(hid_t type, void *buffer, const void *context);
+
+/* The library may be let at a text of variable length. In a file that we write it may not be on
+ * disk yet, and is our own. */
+static bool is_sound(const struct gs_h5 *file, read_element *read, const void *context) {
+    if (file->writable) return true;
+    unsigned char reference[GS_HEAP_REFERENCE] = {0};
+    size_t address_size = 0, size_size = 0;
+    hid_t creation = H5Fget_create_plist(file->id);
+    bool good = creation >= 0 && H5Pget_sizes(creation, &address_size, &size_size) >= 0;
+    if (creation >= 0) H5Pclose(creation);
+    hid_t type = H5Tcreate(H5T_OPAQUE, sizeof reference);
+    good = good && type >= 0 && read(type, reference, context);
+    if (type >= 0) H5Tclose(type);
+    return good && gs_heap_text_is_sound(file->path, reference, address_size, size_size);
+}
+
 /* Read one string element through `read`, which fills a buffer of `type`'s size. */
-static char *read_string(hid_t type, bool (*read)(hid_t type, void *buffer, const void *context),
+static char *read_string(const struct gs_h5 *file, hid_t type, read_element *read,
                          const void *context) {
     if (H5Tis_variable_str(type) > 0) {
+        if (!is_sound(file, read, context)) return NULL;
         char *library_text = NULL;
         if (!read(type, &library_text, context)) return NULL;
         char *text = gs_strdup(library_text ? library_text : "");
@@ -504,8 +542,12 @@ enum gs_status gs_h5_text(struct gs_h5 *file, const char *object, const char *na
     if (status != GS_OK || attribute.id < 0) return status;
     if (attribute.count > 0) {
         if (attribute.family == H5T_STRING && attribute.count == 1)
-            *text = read_string(attribute.type, read_text_attribute, &attribute);
-        if (!*text) status = fail_attribute(error, file, object, name, "one text");
+            *text = read_string(file, attribute.type, read_text_attribute, &attribute);
+        if (!*text)
+            status = fail_attribute(error, file, object, name,
+                                    H5Tis_variable_str(attribute.type) > 0
+                                        ? "one text that stands whole in the file"
+                                        : "one text");
     }
     attribute_close(&attribute);
     return status;
@@ -1277,7 +1319,7 @@ enum gs_status gs_h5_data_text(struct gs_h5_data *data, size_t index, char **tex
                            "texts of more than 16 MiB each");
     }
     if (type >= 0) {
-        *text = read_string(type, read_text_element, &place);
+        *text = read_string(data->file, type, read_text_element, &place);
         H5Tclose(type);
     }
     return *text ? GS_OK : fail_h5(error, GS_FORMAT, data->file, data->path, "reading a text");

@@ -456,12 +456,57 @@ static void truncated_traces(void **state) {
     }
 }
 
+/* Where the collection of texts begins in the file. */
+static size_t find_heap(const char *bytes, size_t size) {
+    for (size_t at = 0; at + 4 <= size; at++)
+        if (memcmp(bytes + at, "GCOL", 4) == 0) return at;
+    fail_msg("the file has no heap of texts");
+    return 0;
+}
+
+/* HDF5 believes the sizes in its heap of texts: these files made it read past its buffers, or copy
+ * past the end of ours. */
+static void damaged_texts(void **state) {
+    (void)state;
+    static const struct {
+        size_t offset; /* in the heap: head 16 bytes, "gpn-trace" with its head 32, free space */
+        uint64_t number;
+        size_t bytes;
+    } damages[] = {
+        {8, UINT64_C(1) << 40, 8},  /* the heap reaches beyond the file */
+        {8, 8, 8},                  /* it is smaller than its head */
+        {24, 5000, 8},              /* the text reaches beyond the heap */
+        {24, UINT64_MAX - 4, 8},    /* so that sums wrap */
+        {24, 3, 8},                 /* another length than the attribute says */
+        {24, 16, 8},                /* a longer one, which stays in the heap */
+        {16, 7, 2},                 /* the text is gone */
+        {48, 1, 2},                 /* it is there twice */
+        {56, 0, 8},                 /* free space that never ends */
+        {56, UINT64_C(1) << 40, 8}, /* and that reaches beyond the heap */
+        {4, 9, 1},                  /* an unknown version */
+        {0, 0, 1},                  /* no heap at all */
+    };
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        const char *path = make("heap", good);
+        char bytes[1 << 15];
+        FILE *stream = fopen(path, "r+b");
+        assert_non_null(stream);
+        size_t size = fread(bytes, 1, sizeof bytes, stream), at = find_heap(bytes, size);
+        assert_int_equal(fseek(stream, (long)(at + damages[i].offset), SEEK_SET), 0);
+        for (size_t b = 0; b < damages[i].bytes; b++)
+            fputc((int)(damages[i].number >> 8 * b & 0xff), stream);
+        assert_int_equal(fclose(stream), 0);
+        struct gs_trace *trace;
+        gs_assert_error(gs_trace_open(path, &trace, &error), GS_FORMAT, &error, path, "format");
+        unlink(path);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_least_is_enough),
-        cmocka_unit_test(faults_at_open),
-        cmocka_unit_test(faults_in_values),
-        cmocka_unit_test(truncated_traces),
+        cmocka_unit_test(the_least_is_enough), cmocka_unit_test(faults_at_open),
+        cmocka_unit_test(faults_in_values),    cmocka_unit_test(truncated_traces),
+        cmocka_unit_test(damaged_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
