@@ -18,22 +18,30 @@ static const char SEED_KEY[] = "gpnscope.seed";
 
 /* ---- which model it is -------------------------------------------------------------------- */
 
-static enum gs_status model_from_metadata(const char *path, const char *text,
+/* Values in all tensors of the file, which its size bounds. */
+static size_t count_values(const struct gs_safetensors *file) {
+    size_t values = 0;
+    for (size_t i = 0; i < gs_safetensors_count(file); i++)
+        values += gs_safetensors_at(file, i)->count;
+    return values;
+}
+
+static enum gs_status model_from_metadata(const char *path, const char *text, size_t values,
                                           struct gs_model **model, struct gs_error *error) {
     char where[512];
     snprintf(where, sizeof where, "%s: metadata \"%s\"", path, CONFIG_KEY);
     struct gs_json *config = NULL;
     enum gs_status status = gs_json_parse(text, strlen(text), where, &config, error);
-    if (status == GS_OK) status = gs_model_from_config(config, where, model, error);
+    if (status == GS_OK) status = gs_model_from_config_within(config, where, values, model, error);
     gs_json_destroy(config);
     return status;
 }
 
-static enum gs_status model_from_file(const char *path, struct gs_model **model,
+static enum gs_status model_from_file(const char *path, size_t values, struct gs_model **model,
                                       struct gs_error *error) {
     struct gs_json *config = NULL;
     enum gs_status status = gs_json_read_file(path, &config, error);
-    if (status == GS_OK) status = gs_model_from_config(config, path, model, error);
+    if (status == GS_OK) status = gs_model_from_config_within(config, path, values, model, error);
     gs_json_destroy(config);
     return status;
 }
@@ -80,9 +88,10 @@ static enum gs_status find_model(const char *path, const struct gs_safetensors *
                                  struct gs_model **model, const char **source,
                                  struct gs_error *error) {
     const char *text = gs_safetensors_metadata(file, CONFIG_KEY);
+    size_t values = count_values(file);
     if (text) {
         *source = "metadata";
-        return model_from_metadata(path, text, model, error);
+        return model_from_metadata(path, text, values, model, error);
     }
     char *folder = gs_path_folder(path);
     char *beside = folder ? gs_path_join(folder, "config.json") : NULL;
@@ -91,7 +100,7 @@ static enum gs_status find_model(const char *path, const struct gs_safetensors *
     enum gs_status status;
     if (gs_path_exists(beside)) {
         *source = "config.json";
-        status = model_from_file(beside, model, error);
+        status = model_from_file(beside, values, model, error);
     } else {
         *source = "shapes";
         status = model_from_shapes(path, file, model, error);

@@ -31,7 +31,7 @@ static void add_reason(char *reasons, size_t size, const char *kind, const struc
 }
 
 /* Try the model object on every kind. */
-static enum gs_status find_kind(const struct gs_json *object, const char *where,
+static enum gs_status find_kind(const struct gs_json *object, const char *where, size_t most,
                                 struct gs_model **model, struct gs_error *error) {
     struct gs_model *fitting = NULL;
     char names[256] = "", reasons[sizeof error->found] = "";
@@ -39,7 +39,7 @@ static enum gs_status find_kind(const struct gs_json *object, const char *where,
     for (size_t i = 0; i < gs_kind_count(); i++) {
         struct gs_model *tried = NULL;
         struct gs_error reason = {0};
-        if (gs_model_create(gs_kind_name(i), object, &tried, &reason) != GS_OK) {
+        if (gs_model_create_within(gs_kind_name(i), object, most, &tried, &reason) != GS_OK) {
             add_reason(reasons, sizeof reasons, gs_kind_name(i), &reason);
             continue;
         }
@@ -63,8 +63,9 @@ static enum gs_status find_kind(const struct gs_json *object, const char *where,
     return GS_CONFIG;
 }
 
-enum gs_status gs_model_from_config(const struct gs_json *config, const char *where,
-                                    struct gs_model **model, struct gs_error *error) {
+enum gs_status gs_model_from_config_within(const struct gs_json *config, const char *where,
+                                           size_t most, struct gs_model **model,
+                                           struct gs_error *error) {
     if (gs_json_type(config) != GS_JSON_OBJECT) {
         gs_fail(error, GS_CONFIG, "the config is not a JSON object");
         gs_error_found(error, "%s", gs_json_type_name(gs_json_type(config)));
@@ -81,14 +82,20 @@ enum gs_status gs_model_from_config(const struct gs_json *config, const char *wh
         return GS_CONFIG;
     }
     const struct gs_json *kind = gs_json_get(config, "kind");
-    if (!kind) return find_kind(object, where, model, error);
+    if (!kind) return find_kind(object, where, most, model, error);
     if (!gs_json_string(kind)) {
         gs_fail(error, GS_CONFIG, "\"kind\" is not a string");
         gs_error_found(error, "%s", gs_json_type_name(gs_json_type(kind)));
         gs_error_where(error, "%s", where);
         return GS_CONFIG;
     }
-    enum gs_status status = gs_model_create(gs_json_string(kind), object, model, error);
+    enum gs_status status =
+        gs_model_create_within(gs_json_string(kind), object, most, model, error);
     if (status != GS_OK) say_where(error, where);
     return status;
+}
+
+enum gs_status gs_model_from_config(const struct gs_json *config, const char *where,
+                                    struct gs_model **model, struct gs_error *error) {
+    return gs_model_from_config_within(config, where, SIZE_MAX, model, error);
 }

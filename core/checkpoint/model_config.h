@@ -14,4 +14,9 @@
 enum gs_status gs_model_from_config(const struct gs_json *config, const char *where,
                                     struct gs_model **model, struct gs_error *error);
 
+/* The same for a file that holds `most` values: see gs_model_create_within. */
+enum gs_status gs_model_from_config_within(const struct gs_json *config, const char *where,
+                                           size_t most, struct gs_model **model,
+                                           struct gs_error *error);
+
 #endif

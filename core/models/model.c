@@ -56,9 +56,35 @@ static enum gs_status unknown_kind(const char *name, struct gs_error *error) {
 
 /* ---- model -------------------------------------------------------------------------------- */
 
+/* Values in all tensors; SIZE_MAX when more than can be counted. */
+static size_t count_values(const struct gs_tensor *tensors, size_t count) {
+    size_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t values = 1;
+        for (size_t axis = 0; axis < tensors[i].rank; axis++)
+            if (!gs_multiply(values, tensors[i].shape[axis], &values)) return SIZE_MAX;
+        if (!gs_add(sum, values, &sum)) return SIZE_MAX;
+    }
+    return sum;
+}
+
+/* See gs_model_create_within. */
+static enum gs_status check_size(const struct gs_tensor *tensors, size_t count, size_t most,
+                                 struct gs_error *error) {
+    enum { LITTLE = 1 << 20, TIMES = 4 };
+    size_t values = count_values(tensors, count), allowed;
+    if (!gs_multiply(most, TIMES, &allowed) || !gs_add(allowed, LITTLE, &allowed)) return GS_OK;
+    if (values <= allowed) return GS_OK;
+    gs_fail(error, GS_SHAPE, "the sizes are those of a far larger model than the file holds");
+    gs_error_expected(error, "about %zu values, as in the file", most);
+    gs_error_found(error, "parameters of %s%zu values", values == SIZE_MAX ? "more than " : "",
+                   values);
+    return GS_SHAPE;
+}
+
 /* Takes `config` over. */
-static enum gs_status build(const struct gs_kind *kind, void *config, struct gs_model **model,
-                            struct gs_error *error) {
+static enum gs_status build(const struct gs_kind *kind, void *config, size_t most,
+                            struct gs_model **model, struct gs_error *error) {
     struct gs_model *m = gs_calloc(1, sizeof *m);
     if (!m) {
         kind->config_destroy(config);
@@ -70,6 +96,7 @@ static enum gs_status build(const struct gs_kind *kind, void *config, struct gs_
     size_t count = 0;
     enum gs_status status = kind->describe(config, &m->shape, error);
     if (status == GS_OK) status = kind->declare(config, &declared, &count, error);
+    if (status == GS_OK) status = check_size(declared, count, most, error);
     if (status == GS_OK) status = gs_parameters_create(declared, count, &m->parameters, error);
     gs_free(declared);
     if (status != GS_OK) {
@@ -81,14 +108,20 @@ static enum gs_status build(const struct gs_kind *kind, void *config, struct gs_
     return GS_OK;
 }
 
-enum gs_status gs_model_create(const char *kind_name, const struct gs_json *model_config,
-                               struct gs_model **model, struct gs_error *error) {
+enum gs_status gs_model_create_within(const char *kind_name, const struct gs_json *model_config,
+                                      size_t most, struct gs_model **model,
+                                      struct gs_error *error) {
     *model = NULL;
     const struct gs_kind *kind = find_kind(kind_name);
     if (!kind) return unknown_kind(kind_name, error);
     void *config = NULL;
     enum gs_status status = kind->configure(model_config, &config, error);
-    return status == GS_OK ? build(kind, config, model, error) : status;
+    return status == GS_OK ? build(kind, config, most, model, error) : status;
+}
+
+enum gs_status gs_model_create(const char *kind_name, const struct gs_json *model_config,
+                               struct gs_model **model, struct gs_error *error) {
+    return gs_model_create_within(kind_name, model_config, SIZE_MAX, model, error);
 }
 
 enum gs_status gs_model_infer(const struct gs_tensor *tensors, size_t count,
@@ -99,7 +132,7 @@ enum gs_status gs_model_infer(const struct gs_tensor *tensors, size_t count,
         void *config = NULL;
         enum gs_status status = kind->infer(tensors, count, &config, error);
         if (status != GS_OK) return status;
-        if (config) return build(kind, config, model, error);
+        if (config) return build(kind, config, count_values(tensors, count), model, error);
     }
     gs_fail(error, GS_CONFIG, "names and shapes of the tensors are of no known kind of model");
     gs_error_next(error, "give the kind and config in a config.json beside the checkpoint");

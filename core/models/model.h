@@ -37,6 +37,11 @@ const char *gs_kind_name(size_t index);
  * zero. Free with gs_model_destroy (NULL is fine). */
 enum gs_status gs_model_create(const char *kind, const struct gs_json *model_config,
                                struct gs_model **model, struct gs_error *error);
+/* The same where the parameters are to come from a file that holds `most` values: a config that
+ * asks for far more is refused (GS_SHAPE) before memory is asked for. What is a little too large
+ * passes, so that a comparison of shapes can name the tensor. */
+enum gs_status gs_model_create_within(const char *kind, const struct gs_json *model_config,
+                                      size_t most, struct gs_model **model, struct gs_error *error);
 /* A model whose kind and config follow from the tensors' names and shapes alone (values are not
  * read). GS_CONFIG when they do not determine one, saying what is ambiguous. */
 enum gs_status gs_model_infer(const struct gs_tensor *tensors, size_t count,

@@ -173,6 +173,7 @@ static enum gs_status measure_loss(struct work *work, struct gs_error *error) {
     struct gs_loss *loss = NULL;
     status =
         gs_evaluate_loss(work->model, tokens, &loss_options, work->call->progress, &loss, error);
+    if (status == GS_NUMERIC) gs_error_where(error, "%s on %s", work->call->files[0], path);
     if (status == GS_OK)
         status = gs_results_source(work->results, path, gs_tokens_sha256(tokens), error);
     if (status == GS_OK) status = add_loss(work->results, loss, error);
@@ -218,6 +219,8 @@ static enum gs_status run_lambada(struct work *work, const struct gs_tokenizer *
     if (status == GS_OK)
         status = gs_evaluate_lambada(work->model, &examples, &lambada_options, work->call->progress,
                                      &lambada, error);
+    if (status == GS_NUMERIC)
+        gs_error_where(error, "%s on %s", work->call->files[0], lambada_option);
     if (status == GS_OK) status = gs_results_source(work->results, lambada_option, NULL, error);
     if (status == GS_OK) status = add_lambada(work->results, &examples, lambada, error);
     gs_lambada_destroy(lambada);

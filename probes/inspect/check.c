@@ -18,7 +18,8 @@
 static enum gs_status check_checkpoint(const char *path, char *summary, size_t size,
                                        struct gs_error *error) {
     struct gs_model *model;
-    enum gs_status status = gs_checkpoint_load(path, &model, NULL, error);
+    struct gs_checkpoint_info info; /* its numbers are checked where it is read */
+    enum gs_status status = gs_checkpoint_load(path, &model, &info, error);
     if (status != GS_OK) return status;
     snprintf(summary, size, "a checkpoint of kind %s, %zu parameters", gs_model_kind(model),
              gs_model_parameters(model)->count);

@@ -87,11 +87,12 @@ static enum gs_file_kind recognise_json(const struct gs_mapped_file *file) {
 /* The first byte that is no white space; 0 when there is none. */
 static unsigned char first_character(const struct gs_mapped_file *file) {
     size_t i = 0;
-    while (i < file->size && i < 4096 && strchr(" \t\r\n", file->bytes[i])) i++;
+    while (i < file->size && i < 4096 && memchr(" \t\r\n", file->bytes[i], 4)) i++;
     return i < file->size ? file->bytes[i] : 0;
 }
 
-/* Ids below 2^24: the fourth byte of each is 0, which text never has. */
+/* Ids below 2^24: the fourth byte of each is 0, which text never has, whatever ids come first: 123
+ * begins like JSON, and as the third like a safetensors header. */
 static bool looks_like_ids(const struct gs_mapped_file *file) {
     size_t count = file->size / 4;
     if (count > 4096) count = 4096;
@@ -102,6 +103,7 @@ static bool looks_like_ids(const struct gs_mapped_file *file) {
 
 /* A header length of 8 bytes, then the JSON header. */
 static bool looks_like_safetensors(const struct gs_mapped_file *file) {
+    if (file->size >= 12 && looks_like_ids(file)) return false;
     return file->size > 8 && file->bytes[8] == '{' && file->bytes[6] == 0 && file->bytes[7] == 0;
 }
 
@@ -117,7 +119,7 @@ static enum gs_status recognise_bytes(const char *path, const struct gs_mapped_f
     if (file->size == 0) return fail_unknown(path, "an empty file", error);
     if (looks_like_safetensors(file))
         *kind = GS_KIND_SAFETENSORS;
-    else if (first_character(file) == '{')
+    else if (first_character(file) == '{' && !looks_like_ids(file))
         *kind = recognise_json(file);
     else if (looks_like_tokenizer(file))
         *kind = GS_KIND_TOKENIZER;

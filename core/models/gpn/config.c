@@ -19,7 +19,17 @@ static const struct gs_field FIELDS[] = {
     {"d_key", GS_FIELD_SIZE, AT(key), true},
     {"d_val", GS_FIELD_SIZE, AT(value), true},
 };
-enum { PLAIN_FIELDS = 6, MEMORY_FIELDS = 9 };
+enum { PLAIN_FIELDS = 6, MEMORY_FIELDS = 9, MOST_LAYERS = 1024 };
+
+/* Every layer has a dozen named tensors, which are listed before anything can be compared with a
+ * file. */
+static enum gs_status check_layers(const struct gs_gpn_config *c, struct gs_error *error) {
+    if (c->layers <= MOST_LAYERS) return GS_OK;
+    gs_fail(error, GS_CONFIG, "model.n_layers has an unusable value");
+    gs_error_expected(error, "at most %d", MOST_LAYERS);
+    gs_error_found(error, "%zu", c->layers);
+    return GS_CONFIG;
+}
 
 static enum gs_status configure(const struct gs_json *json, size_t fields, void **config,
                                 struct gs_error *error) {
@@ -27,6 +37,7 @@ static enum gs_status configure(const struct gs_json *json, size_t fields, void 
     if (!c) return gs_fail_memory(error, sizeof *c, "a config");
     c->layers = 1;
     enum gs_status status = gs_fields_read(json, "model", FIELDS, fields, c, error);
+    if (status == GS_OK) status = check_layers(c, error);
     if (status != GS_OK) {
         gs_free(c);
         c = NULL;
@@ -60,7 +71,7 @@ static const struct gs_tensor *find(const struct gs_tensor *tensors, size_t coun
 
 static size_t count_layers(const struct gs_tensor *tensors, size_t count) {
     size_t layers = 0;
-    for (;; layers++) {
+    for (; layers <= MOST_LAYERS; layers++) {
         char name[GS_PARAMETER_NAME];
         snprintf(name, sizeof name, "L%zu_ffn_norm_w", layers);
         if (!find(tensors, count, name, 1)) break;
@@ -86,6 +97,8 @@ static bool infer_shared(const struct gs_tensor *tensors, size_t count, struct g
 }
 
 static enum gs_status take(const struct gs_gpn_config *c, void **config, struct gs_error *error) {
+    enum gs_status status = check_layers(c, error);
+    if (status != GS_OK) return status;
     struct gs_gpn_config *copy = gs_calloc(1, sizeof *copy);
     if (!copy) return gs_fail_memory(error, sizeof *copy, "a config");
     *copy = *c;

@@ -253,6 +253,22 @@ static void test_broken_metadata(void **state) {
         {"gpnscope.config", "{\"kind\":\"gpn_m\"}", "\"model\"", GS_CONFIG},
         {"gpnscope.config", "{\"kind\":\"gpn_m\",\"model\":{\"vocab_size\":-1}}", "vocab_size",
          GS_CONFIG},
+        /* sizes that lie are found before memory is asked for */
+        {"gpnscope.config",
+         "{\"kind\":\"gpn\",\"model\":{\"vocab_size\":11,\"d_state\":100000,\"d_emb\":5,\"d_ffn\":"
+         "7}}",
+         "far larger model", GS_SHAPE},
+        {"gpnscope.config",
+         "{\"kind\":\"gpn\",\"model\":{\"vocab_size\":2147483647,\"d_state\":2147483647,"
+         "\"d_emb\":2147483647,\"d_ffn\":2147483647,\"n_layers\":1024}}",
+         "far larger model", GS_SHAPE},
+        {"gpnscope.config",
+         "{\"model\":{\"vocab_size\":11,\"d_state\":100000,\"d_emb\":5,\"d_ffn\":7}}",
+         "no kind accepts", GS_CONFIG},
+        {"gpnscope.config",
+         "{\"kind\":\"gpn\",\"model\":{\"vocab_size\":11,\"d_state\":8,\"d_emb\":5,\"d_ffn\":7,"
+         "\"n_layers\":10000000}}",
+         "n_layers", GS_CONFIG},
         {"gpnscope.step", "twelve", "twelve", GS_FORMAT},
         {"gpnscope.step", "12x", "12x", GS_FORMAT},
         {"gpnscope.seed", "-3", "-3", GS_FORMAT},

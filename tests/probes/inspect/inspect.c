@@ -105,6 +105,11 @@ static void kinds_from_content(void **state) {
     recognised(hdf5_file(), GS_KIND_HDF5);
     recognised(ids_file(16), GS_KIND_IDS);
     recognised(ids_file(15), GS_KIND_IDS); /* broken, but these */
+    /* id 123 is the byte of '{': as the first like JSON, as the third like a safetensors header */
+    static const uint32_t first[] = {123, 7, 9, 1}, third[] = {5, 7, 379, 1}, late[] = {0, 32, 123};
+    recognised(gs_scratch_file("first.json", first, sizeof first), GS_KIND_IDS);
+    recognised(gs_scratch_file("third.safetensors", third, sizeof third), GS_KIND_IDS);
+    recognised(gs_scratch_file("late.json", late, sizeof late), GS_KIND_IDS);
     recognised(text_file(config), GS_KIND_CONFIG);
     recognised(results_file(), GS_KIND_RESULTS);
     recognised(text_file("{\"a\": 1}"), GS_KIND_JSON);
