@@ -94,6 +94,15 @@ static const char *absent(const struct job *job, enum gs_part part) {
     return no_memory;
 }
 
+/* As gs_call_finish does: a whole number as long as JSON has one for it. */
+static enum gs_status record_seed(uint64_t seed, struct gs_results *results,
+                                  struct gs_error *error) {
+    char text[32];
+    if (seed <= INT64_MAX) return gs_results_setting_integer(results, "seed", (int64_t)seed, error);
+    snprintf(text, sizeof text, "%" PRIu64, seed);
+    return gs_results_setting(results, "seed", text, error);
+}
+
 static enum gs_status measure_part(const struct job *job, enum gs_part part, const char *sha256,
                                    const char *null_sha256, struct gs_results **results,
                                    struct gs_error *error) {
@@ -103,9 +112,7 @@ static enum gs_status measure_part(const struct job *job, enum gs_part part, con
     enum gs_status status = gs_results_source(*results, path, sha256, error);
     if (status == GS_OK && job->null && part == GS_PART_RETENTION)
         status = gs_results_source(*results, gs_trace_info(job->null)->path, null_sha256, error);
-    char seed[32];
-    snprintf(seed, sizeof seed, "%" PRIu64, job->inputs->seed);
-    if (status == GS_OK) status = gs_results_setting(*results, "seed", seed, error);
+    if (status == GS_OK) status = record_seed(job->inputs->seed, *results, error);
     if (status == GS_OK && job->inputs->command_line)
         status = gs_results_setting(*results, "command_line", job->inputs->command_line, error);
     return status == GS_OK ? analyses[part](job, *results, error) : status;

@@ -1,5 +1,6 @@
 /* From a trace file to a report: what is measured, what is left out and why, what is refused. */
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/random.h"
 #include "core/checkpoint/checkpoint.h"
 #include "probes/trace/writer.h"
@@ -150,6 +151,12 @@ static void full_trace(void **state) {
     gs_assert_ok(gs_report_write(&report, gs_scratch_path("full"), false, NULL, NULL, &error),
                  &error);
     assert_true(gs_path_exists(gs_scratch_path("full/index.html")));
+    struct gs_json *json;
+    int64_t seed;
+    gs_assert_ok(gs_json_read_file(gs_scratch_path("full/results.json"), &json, &error), &error);
+    assert_true(gs_json_integer(gs_json_get(gs_json_get(json, "environment"), "seed"), &seed));
+    assert_int_equal(seed, 5);
+    gs_json_destroy(json);
     gs_report_measured_free(&measured);
     gs_report_measured_free(&measured); /* a cleared one is fine */
 }
