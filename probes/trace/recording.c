@@ -164,6 +164,9 @@ static enum gs_status finish(struct run *run, enum gs_status status, struct gs_e
     if (broken && rows > 0)
         gs_error_next(error, "%llu rows had been flushed and stay readable in %s",
                       (unsigned long long)rows, gs_trace_writer_file(run->writer));
+    else if (!broken && status == GS_INTERRUPTED)
+        gs_error_next(error, "what was recorded stands in %s; go on with --resume, or measure it",
+                      gs_trace_writer_file(run->writer));
     gs_trace_writer_abandon(run->writer,
                             broken || run->recording->resume || status == GS_INTERRUPTED);
     return status;

@@ -281,7 +281,7 @@ static void resumed_runs(void **state) {
             recording.resume = true; /* nothing is there yet: begins */
             gs_assert_error(
                 gs_record(model, tokens, &recording, path, false, &progress, NULL, &error),
-                GS_INTERRUPTED, &error, "of 100");
+                GS_INTERRUPTED, &error, "of 100", path, "--resume");
             recording.batch = 7;
             gs_assert_ok(gs_record(model, tokens, &recording, path, false, NULL, &recorded, &error),
                          &error);
