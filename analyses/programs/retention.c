@@ -15,7 +15,7 @@ static const struct gs_option options[] = {
      "Longest lag in tokens. Default: 4096, cut to the longest sequence less one.", &max_lag_given},
     {"null", GS_OPTION_TEXT, &null_path, "TRACE",
      "A trace of the untrained model on the same text. Its heads are measured the same way, as "
-     "retention.null.…, so that one sees what training has changed.",
+     "null.retention.…, so that one sees what training has changed.",
      NULL},
     {"bootstrap", GS_OPTION_SIZE, &replicates, "N",
      "Replicates for the 95 % intervals; 0 turns them off. Default: 1000.", NULL},

@@ -119,7 +119,8 @@ struct gs_split {
 struct gs_split gs_retention_split(const struct gs_retention *retention);
 
 struct gs_results;
-/* Values retention.<null.>head.NN.…, split.<null.>… and table retention or retention_null. */
+/* Values retention.head.NN.…, split.… and table retention; those of the untrained model behind
+ * "null.". */
 enum gs_status gs_retention_results(const struct gs_retention *retention, bool null,
                                     const char *no_key_reason, const struct gs_bootstrap *bootstrap,
                                     struct gs_results *results, struct gs_error *error);

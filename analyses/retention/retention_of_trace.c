@@ -95,7 +95,7 @@ static enum gs_status add_share(const struct part *p, const struct gs_rows *rows
         count += counts[s * rows->width + layer];
     }
     char name[128];
-    snprintf(name, sizeof name, "retention.%sread_share.layer.%02zu", p->null ? "null." : "",
+    snprintf(name, sizeof name, "%sretention.read_share.layer.%02zu", p->null ? "null." : "",
              layer);
     struct gs_value value = {.value = count > 0 ? sum / count : (double)NAN,
                              .unit = "1",

@@ -41,7 +41,7 @@ static enum gs_status add_lag(struct report *r, size_t head, const char *what,
                               const struct gs_interval *interval, const char *undefined_reason,
                               const char *none_reason) {
     char name[NAME];
-    snprintf(name, sizeof name, "retention.%shead.%02zu.%s", r->prefix, head, what);
+    snprintf(name, sizeof name, "%sretention.head.%02zu.%s", r->prefix, head, what);
     struct gs_value value = {
         .value = lag.value, .unit = "token", .n = lag.windows, .status = gs_reach_name(lag.reach)};
     switch (lag.reach) {
@@ -103,7 +103,7 @@ static enum gs_status add_split(struct report *r) {
     enum gs_status status = GS_OK;
     for (size_t i = 0; status == GS_OK && i < 4; i++) {
         char name[NAME];
-        snprintf(name, sizeof name, "split.%s%s", r->prefix, counts[i].name);
+        snprintf(name, sizeof name, "%ssplit.%s", r->prefix, counts[i].name);
         status = gs_results_number(r->results, name, (double)counts[i].heads, "head",
                                    r->retention->heads, r->error);
     }
@@ -149,7 +149,7 @@ static enum gs_status add_counts(struct report *r) {
     enum gs_status status = GS_OK;
     for (size_t i = 0; status == GS_OK && i < 4; i++) {
         char name[NAME];
-        snprintf(name, sizeof name, "retention.%s%s", r->prefix, counts[i].name);
+        snprintf(name, sizeof name, "%sretention.%s", r->prefix, counts[i].name);
         status =
             gs_results_number(r->results, name, counts[i].value, counts[i].unit, x->rows, r->error);
     }
@@ -178,6 +178,6 @@ enum gs_status gs_retention_results(const struct gs_retention *retention, bool n
     for (size_t h = 0; status == GS_OK && h < retention->heads; h++) status = add_head(&r, h);
     if (status == GS_OK) status = add_split(&r);
     if (status == GS_OK && !null) status = add_notes(&r);
-    if (status == GS_OK) status = add_table(&r, null ? "retention_null" : "retention");
+    if (status == GS_OK) status = add_table(&r, null ? "null.retention" : "retention");
     return status;
 }

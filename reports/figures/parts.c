@@ -86,7 +86,7 @@ static int by_place(const void *a, const void *b) {
 }
 
 struct gs_figure_head *gs_figure_heads(const struct gs_results *results, bool null, size_t *count) {
-    const char *before = null ? "retention.null.head." : "retention.head.";
+    const char *before = null ? "null.retention.head." : "retention.head.";
     *count = 0;
     size_t values = results ? gs_results_count(results) : 0;
     struct gs_figure_head *heads = gs_calloc(values, sizeof *heads);

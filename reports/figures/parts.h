@@ -26,7 +26,7 @@ bool gs_figure_say(struct gs_text *text, const struct gs_results *results, const
                    const char *before, int digits, const char *after);
 
 /* The heads of a memory: their numbers are the NN of "retention.head.NN.efold", or, before
- * training, of "retention.null.head.NN.efold". */
+ * training, of "null.retention.head.NN.efold". */
 struct gs_figure_head {
     size_t head;
     struct gs_value efold;

@@ -6,7 +6,7 @@
 
 /* Curves (lag, retention, place) of every head, in the table's order; place colours the line. */
 static bool add_curves(struct gs_plot *plot, const struct gs_results *results, bool null) {
-    const struct gs_table *table = gs_figure_table(results, null ? "retention_null" : "retention");
+    const struct gs_table *table = gs_figure_table(results, null ? "null.retention" : "retention");
     size_t count, rows = table ? gs_table_rows(table) : 0;
     struct gs_figure_head *heads = gs_figure_heads(results, null, &count);
     bool any = false;

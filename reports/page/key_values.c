@@ -30,8 +30,8 @@ static const struct key {
      "Logits of the mean state against counts, Spearman", 3, NULL},
     {GS_PART_HORIZON, "horizon.raw.plateau", "Raw cosine at long lags", 3, NULL},
     {GS_PART_HORIZON, "horizon.centered_sequence.k1", "Centred cosine at lag 1", 3, NULL},
-    {GS_PART_RETENTION, "split.fast", "Heads with efold of 3 tokens or less", 6, "split.null.fast"},
-    {GS_PART_RETENTION, "split.slow", "Heads with efold of 5 tokens or more", 6, "split.null.slow"},
+    {GS_PART_RETENTION, "split.fast", "Heads with efold of 3 tokens or less", 6, "null.split.fast"},
+    {GS_PART_RETENTION, "split.slow", "Heads with efold of 5 tokens or more", 6, "null.split.slow"},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 

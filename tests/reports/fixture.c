@@ -180,7 +180,7 @@ struct gs_results *gs_fixture_horizon(void) {
 static void add_head(struct gs_results *results, struct gs_table *curves, const char *null,
                      size_t head, double decay) {
     char name[64];
-    snprintf(name, sizeof name, "retention.%shead.%02zu.efold", null, head);
+    snprintf(name, sizeof name, "%sretention.head.%02zu.efold", null, head);
     struct gs_value value = {.value = -1 / log(decay), .unit = "token", .n = 16384};
     if (value.value > 256) {
         value.value = NAN;
@@ -204,7 +204,7 @@ static void add_head(struct gs_results *results, struct gs_table *curves, const 
 
 static void add_heads(struct gs_results *results, size_t heads, bool null, double scale) {
     static const char *const columns[] = {"head", "lag", "retention", "key_retention"};
-    struct gs_table *curves = table(results, null ? "retention_null" : "retention", columns, 4);
+    struct gs_table *curves = table(results, null ? "null.retention" : "retention", columns, 4);
     for (size_t head = 0; head < heads; head++) {
         double place = (double)((head * 5) % heads) / (double)heads;
         add_head(results, curves, null ? "null." : "", head, exp(-1 / (scale * exp(6.5 * place))));

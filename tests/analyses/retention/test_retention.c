@@ -532,21 +532,21 @@ static void results_have_names_and_statuses(void **state) {
     assert_true(gs_results_find(results, "retention.head.00.efold", &value));
     assert_string_equal(value.unit, "token");
     assert_true(value.has_interval && value.low <= value.value && value.value <= value.high);
-    assert_true(gs_results_find(results, "retention.null.head.01.efold", &value));
+    assert_true(gs_results_find(results, "null.retention.head.01.efold", &value));
     assert_string_equal(value.status, "censored");
     assert_true(value.has_bound && value.bound == 199 && isnan(value.value));
     assert_true(gs_results_find(results, "retention.head.01.key_retention_efold", &value));
     assert_string_equal(value.status, "undefined");
     assert_string_equal(value.reason, "no strengths");
     assert_true(gs_results_find(results, "split.fast", &value) && value.value == 1);
-    assert_true(gs_results_find(results, "split.null.slow", &value) && value.value == 1);
+    assert_true(gs_results_find(results, "null.split.slow", &value) && value.value == 1);
     const struct gs_table *table = gs_results_find_table(results, "retention");
     assert_int_equal(gs_table_columns(table), 4);
     assert_true(gs_table_rows(table) > 2 * 16);
     assert_int_equal(gs_table_cell(table, 0, 3).type == GS_CELL_NULL ||
                          isnan(gs_table_cell(table, 0, 3).number),
                      1);
-    assert_non_null(gs_results_find_table(results, "retention_null"));
+    assert_non_null(gs_results_find_table(results, "null.retention"));
     gs_results_destroy(results);
     gs_retention_destroy(r);
     free_data(&d);

@@ -208,10 +208,10 @@ static void the_untrained_model_stands_beside(void **state) {
     gs_assert_ok(measure(a, b, &results, &error), &error);
     gs_assert_ok(measure(b, NULL, &alone, &error), &error);
     for (size_t h = 0; h < HEADS; h++) check_head(results, &trained, GS_TRANSITION_GPN, h);
-    assert_true(gs_results_find(results, "retention.null.head.02.efold", &value));
+    assert_true(gs_results_find(results, "null.retention.head.02.efold", &value));
     assert_true(gs_results_find(alone, "retention.head.02.efold", &expected));
     gs_assert_near("null", value.value, expected.value, 0, 0);
-    assert_int_equal(gs_table_rows(gs_results_find_table(results, "retention_null")),
+    assert_int_equal(gs_table_rows(gs_results_find_table(results, "null.retention")),
                      gs_table_rows(gs_results_find_table(alone, "retention")));
     gs_results_destroy(alone);
     gs_results_destroy(results);

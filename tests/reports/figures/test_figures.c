@@ -193,8 +193,8 @@ static void empty_blocks(void **state) {
         add_efold(results, "retention.head.00.efold", 2, 0);
         add_efold(results, "retention.head.01.efold", censored ? (double)NAN : 20,
                   censored ? 255 : 0);
-        add_efold(results, "retention.null.head.00.efold", 3, 0);
-        add_efold(results, "retention.null.head.01.efold", 30, 0);
+        add_efold(results, "null.retention.head.00.efold", 3, 0);
+        add_efold(results, "null.retention.head.01.efold", 30, 0);
         struct gs_error error;
         gs_assert_ok(gs_figure_draw(&gs_figure_efold, &run, gs_scratch_folder(), "b", &error),
                      &error);

@@ -139,7 +139,7 @@ static void full_trace(void **state) {
         char name[64];
         snprintf(name, sizeof name, "retention.head.%02d.efold", h);
         gs_assert_near(name, number(retention, name), (1 + 3 * h) / -log(0.5), 0, 1e-6);
-        snprintf(name, sizeof name, "retention.null.head.%02d.efold", h);
+        snprintf(name, sizeof name, "null.retention.head.%02d.efold", h);
         /* below one step the curve is read off between R(0) = 1 and R(1) */
         gs_assert_near(name, number(retention, name), (1 + 3 * h) / -log(0.1), 0, 1e-6);
     }
