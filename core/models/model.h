@@ -95,11 +95,13 @@ struct gs_state_part *gs_state_find(const struct gs_state *state, const char *na
 /* ---- running ------------------------------------------------------------------------------- */
 
 struct gs_runner_options {
-    size_t batch;           /* most sequences side by side; at least 1 */
-    size_t steps;           /* most tokens in a window; at least 1 */
-    bool train;             /* keep what backward needs */
-    bool bf16;              /* weights rounded as the authors' bf16 mode (model.md) */
-    size_t recompute_every; /* 0: store all activations; else keep the state every so many steps */
+    size_t batch; /* most sequences side by side; at least 1 */
+    size_t steps; /* most tokens in a window; at least 1 */
+    bool train;   /* keep what backward needs */
+    bool bf16;    /* weights rounded as the authors' bf16 mode (model.md) */
+    size_t
+        recompute_every; /* 0: store all activations; else keep the state about every so many
+                            steps and run forward again in backward: the same bits, less memory */
 };
 
 /* The runner borrows `model`, which must outlive it. */

@@ -248,10 +248,11 @@ void gs_gpn_segment_backward(struct gs_gpn_runner *r, size_t begin, size_t steps
     size_t weights = gs_gpn_weights_floats(r->config, false);
     bool by_columns = gs_team_shares_columns(r->batch, (size_t)omp_get_max_threads(), weights);
     size_t stretches = (steps + r->stretch - 1) / r->stretch;
-    memset(r->ground_gradient, 0, r->ground.count * r->config->width * sizeof(float));
     for (size_t stretch = stretches; stretch-- > 0;) {
         size_t at = stretch * r->stretch;
         size_t count = steps - at < r->stretch ? steps - at : r->stretch;
+        gs_gpn_ground_collect(r, begin + at, count);
+        memset(r->ground_gradient, 0, r->ground.count * r->config->width * sizeof(float));
 #pragma omp parallel
         {
             struct gs_team team = gs_team_member(
@@ -260,9 +261,9 @@ void gs_gpn_segment_backward(struct gs_gpn_runner *r, size_t begin, size_t steps
             gs_team_meet(&team);
             for (size_t s = count; s-- > 0;) step_back(r, &team, at + s, s, begin + at + s);
 #pragma omp barrier
-            gs_gpn_ground_scatter(r, at, count);
+            gs_gpn_ground_scatter(r, count);
             gs_gpn_stretch_flush(r, at, count);
         }
+        gs_gpn_ground_backward(r);
     }
-    gs_gpn_ground_backward(r);
 }

@@ -56,20 +56,26 @@ static void gather(struct gs_gpn_runner *r, size_t begin, size_t steps) {
         }
 }
 
-void gs_gpn_segment_losses(struct gs_gpn_runner *r, size_t begin, size_t steps, float *nll) {
-    const size_t positions = steps * r->batch;
-    float *dz =
-        r->options.train ? r->loss_gradient + begin * r->batch * r->config->embedding : NULL;
-    gather(r, begin, steps);
+/* Blocks never reach over a stretch's end, so that where they begin does not depend on segments. */
+static void stretch_losses(struct gs_gpn_runner *r, size_t from, size_t end, float *dz) {
 #pragma omp parallel
-    for (size_t block = 0; block < positions; block += r->decode_rows) {
-        size_t count = positions - block < r->decode_rows ? positions - block : r->decode_rows;
+    for (size_t block = from; block < end; block += r->decode_rows) {
+        size_t count = end - block < r->decode_rows ? end - block : r->decode_rows;
 #pragma omp for schedule(dynamic)
         for (size_t first = 0; first < count; first += GS_DECODE_ROWS)
             block_rows(r, block, first,
                        count - first < GS_DECODE_ROWS ? count - first : GS_DECODE_ROWS, dz);
         if (r->options.train) embedding_products(r, block, count);
     }
+}
+
+void gs_gpn_segment_losses(struct gs_gpn_runner *r, size_t begin, size_t steps, float *nll) {
+    const size_t positions = steps * r->batch, stretch = r->stretch * r->batch;
+    float *dz =
+        r->options.train ? r->loss_gradient + begin * r->batch * r->config->embedding : NULL;
+    gather(r, begin, steps);
+    for (size_t from = 0; from < positions; from += stretch)
+        stretch_losses(r, from, positions - from < stretch ? positions : from + stretch, dz);
     for (size_t t = 0; t < steps; t++)
         for (size_t b = 0; b < r->batch; b++)
             nll[b * r->steps + begin + t] = r->segment_nll[t * r->batch + b];

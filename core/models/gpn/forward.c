@@ -200,7 +200,7 @@ static void ground(const struct gs_gpn_runner *r, const struct gs_team *team, si
         float *row = head + b * (d + e);
         k->sigmoid(row, p->ground_bias->values, d, row);
         if (p->decode_bias) k->add(p->decode_bias->values, e, row + d);
-        size_t token = r->ground.row[t * r->batch + b];
+        size_t token = r->ground.row[t % r->stretch * r->batch + b];
         k->gated_sum(row, predicted + b * d, r->ground.ground + token * d, NULL, d,
                      gs_at(r, &r->tape.state, t + 1) + b * d);
     }
@@ -226,12 +226,12 @@ static void step(const struct gs_gpn_runner *r, const struct gs_team *team, size
 
 void gs_gpn_segment_forward(struct gs_gpn_runner *r, size_t begin, size_t steps) {
     const size_t matrices = r->batch * r->config->heads * r->config->key * r->config->value;
-    gs_gpn_ground_forward(r, begin, steps);
     size_t weights = gs_gpn_weights_floats(r->config, false);
     size_t threads = (size_t)omp_get_max_threads();
     bool by_columns = gs_team_shares_columns(r->batch, threads, weights);
     for (size_t at = 0; at < steps; at += r->stretch) {
         size_t end = steps - at < r->stretch ? steps : at + r->stretch;
+        gs_gpn_ground_forward(r, begin + at, end - at);
         if (r->options.train && matrices)
             memcpy(r->saved.stretch_memory + at / r->stretch * matrices, r->memory,
                    matrices * sizeof(float));

@@ -1,5 +1,5 @@
-/* Grounding depends on the token alone, so it is computed once for each distinct token of a
- * segment, forward and backward (../shared/spec/performance.md). */
+/* Grounding depends on the token alone, so it is computed once for each distinct token of a stretch
+ * of steps, forward and backward (../shared/spec/performance.md). */
 #include "core/models/gpn/runner.h"
 
 #include "core/kernels/kernels.h"
@@ -36,6 +36,11 @@ static void normalise_embedding(const struct gs_gpn_runner *r, size_t i) {
 /* Rows of the distinct tokens that a thread takes at once. */
 enum { ROWS = 24 };
 
+void gs_gpn_ground_collect(struct gs_gpn_runner *r, size_t begin, size_t steps) {
+    collect_tokens(r, begin, steps);
+    for (size_t i = 0; i < r->ground.count; i++) normalise_embedding(r, i);
+}
+
 void gs_gpn_ground_forward(struct gs_gpn_runner *r, size_t begin, size_t steps) {
     const size_t d = r->config->width, e = r->config->embedding;
     const struct gs_packed *fuse = &r->weights.fuse.forward;
@@ -49,14 +54,14 @@ void gs_gpn_ground_forward(struct gs_gpn_runner *r, size_t begin, size_t steps) 
     }
 }
 
-void gs_gpn_ground_scatter(struct gs_gpn_runner *r, size_t at, size_t steps) {
+void gs_gpn_ground_scatter(struct gs_gpn_runner *r, size_t steps) {
     enum { CHUNK = 64 };
     const size_t d = r->config->width;
 #pragma omp for schedule(static)
     for (size_t from = 0; from < d; from += CHUNK) {
         size_t width = d - from < CHUNK ? d - from : CHUNK;
         for (size_t i = 0; i < steps * r->batch; i++) {
-            size_t token = r->ground.row[at * r->batch + i];
+            size_t token = r->ground.row[i];
             gs_kernels()->add(r->back.ground + i * d + from, width,
                               r->ground_gradient + token * d + from);
         }

@@ -117,7 +117,7 @@ static size_t smaller(size_t a, size_t b) {
 
 static void plan_ground(struct plan *plan, struct gs_gpn_runner *r) {
     const struct gs_gpn_config *c = r->config;
-    const size_t positions = r->segment * r->options.batch, most = smaller(c->vocab, positions);
+    const size_t positions = r->stretch * r->options.batch, most = smaller(c->vocab, positions);
     struct gs_gpn_ground *g = &r->ground;
     g->token = take(plan, most, 1, 1, sizeof *g->token);
     g->row = take(plan, positions, 1, 1, sizeof *g->row);
@@ -200,21 +200,20 @@ static size_t between(size_t low, size_t value, size_t high) {
     return value < low ? low : value > high ? high : value;
 }
 
+/* In training a segment is what is stored: the whole window, or as asked, rounded up to whole
+ * stretches. Else it is one stretch, as long as makes a decent block to decode. */
 static void choose_sizes(struct gs_gpn_runner *r) {
-    /* Without training a segment is as long as makes a decent block to decode. In training it is
-     * what is stored: the whole window, or as asked. */
-    enum { RUN_SEGMENT = 32, STRETCH_ROWS = 512, MOST_STRETCH = 32 };
+    enum { RUN_STEPS = 32, STRETCH_ROWS = 512, MOST_STRETCH = 32 };
     const struct gs_runner_options *o = &r->options;
-    r->segment = smaller(RUN_SEGMENT, o->steps);
-    if (o->train)
-        r->segment = o->recompute_every ? smaller(o->recompute_every, o->steps) : o->steps;
-    r->stretch = r->segment;
-    if (o->train)
-        r->stretch = smaller(between(1, STRETCH_ROWS / o->batch, MOST_STRETCH), r->segment);
-    /* Logits for some thousand rows, or 16 MB, whichever is less, but enough rows for products. */
-    enum { LOGITS = 4 * 1024 * 1024, FEWEST_ROWS = 512, MOST_ROWS = 4096 };
-    r->decode_rows =
-        smaller(between(FEWEST_ROWS, LOGITS / r->config->vocab, MOST_ROWS), r->segment * o->batch);
+    size_t stretch = o->train ? between(1, STRETCH_ROWS / o->batch, MOST_STRETCH) : RUN_STEPS;
+    r->stretch = smaller(stretch, o->steps);
+    r->segment = o->train ? o->steps : r->stretch;
+    if (o->train && o->recompute_every && o->recompute_every < o->steps) {
+        size_t stretches = (o->recompute_every + r->stretch - 1) / r->stretch;
+        r->segment = smaller(stretches * r->stretch, o->steps);
+    }
+    /* Logits of a stretch at once, but not of more rows than a stretch is meant to have. */
+    r->decode_rows = smaller(r->stretch * o->batch, o->train ? STRETCH_ROWS : 2 * STRETCH_ROWS);
     r->threads = (size_t)omp_get_max_threads();
 }
 

@@ -4,7 +4,8 @@
  * series (step, sequence, width). A training runner keeps every series of the whole segment; else
  * only what is decoded or tapped is kept, and the rest is overwritten at each step. With
  * recompute_every the segment is short, and backward runs each segment forward once more from the
- * state kept at its beginning.
+ * state kept at its beginning. A segment is cut into stretches, whose length depends on the batch
+ * alone: all sums over a window are made stretch by stretch, so that recomputing changes no bit.
  *
  * Threads: with enough sequences each thread takes some of them through all steps and never waits;
  * with few, all threads share the columns of each product and meet after each phase (team.h).
@@ -63,11 +64,11 @@ struct gs_gpn_saved {
     float *stretch_memory;          /* (stretches of a segment, batch, H dk dv) */
 };
 
-/* The tokens of a segment, each distinct one once. */
+/* The tokens of a stretch, each distinct one once. */
 struct gs_gpn_ground {
     size_t count;    /* distinct tokens */
     uint32_t *token; /* (count) */
-    uint32_t *row;   /* (segment, batch) index into token */
+    uint32_t *row;   /* (stretch, batch) index into token */
     uint32_t *slot;  /* (V) scratch: index + 1, or 0 */
     float *normal;   /* (count, e) rms of the embedding (bf16: rounded) */
     float *scale;    /* (count) */
@@ -148,11 +149,13 @@ void gs_gpn_segment_forward(struct gs_gpn_runner *r, size_t begin, size_t steps)
 /* The key of the window's first step, from s_prev (batch, d). */
 void gs_gpn_first_key(struct gs_gpn_runner *r, const float *previous);
 
-/* ground.c */
+/* ground.c: the distinct tokens of a stretch, which begins at step `begin` of the window, with
+ * their normalised embeddings; forward also what they ground to. */
+void gs_gpn_ground_collect(struct gs_gpn_runner *r, size_t begin, size_t steps);
 void gs_gpn_ground_forward(struct gs_gpn_runner *r, size_t begin, size_t steps);
-/* Scatter a stretch's gradients (steps, batch, d) to ground_gradient; `at` is its first step in
- * the segment. Then, once a segment, pass them on to the weights and the embedding. */
-void gs_gpn_ground_scatter(struct gs_gpn_runner *r, size_t at, size_t steps);
+/* Scatter a collected stretch's gradients (steps, batch, d) to ground_gradient (called by all
+ * threads of a region); then pass them on to the weights and the embedding. */
+void gs_gpn_ground_scatter(struct gs_gpn_runner *r, size_t steps);
 void gs_gpn_ground_backward(struct gs_gpn_runner *r);
 
 /* decode.c: losses of a segment into nll (batch, steps of the window), and, in training, what

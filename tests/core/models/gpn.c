@@ -459,42 +459,46 @@ static void bits_do_not_depend_on_batch_or_threads(void **unused) {
     gs_threads_set(0);
 }
 
-/* Gradients of a window on 1, 2 and 3 threads, recomputed or not: the same bits. */
-static void gradient_bits_do_not_depend_on_threads(void **unused) {
+/* The gradients of a window, of the WIDE model. */
+static struct gs_parameters *gradients_of(struct gs_model *model, const uint32_t *tokens,
+                                          size_t batch, int threads, size_t recompute) {
+    static float nll[MANY * LONG];
+    struct gs_error error = {0};
+    struct gs_runner *runner;
+    struct gs_state *state;
+    struct gs_parameters *gradients;
+    struct gs_runner_options options = {
+        .batch = batch, .steps = LONG, .train = true, .recompute_every = recompute};
+    gs_threads_set(threads);
+    gs_assert_ok(gs_runner_create(model, &options, &runner, &error), &error);
+    gs_assert_ok(gs_state_create(model, batch, &state, &error), &error);
+    gs_assert_ok(gs_parameters_like(gs_model_parameters(model), &gradients, &error), &error);
+    gs_assert_ok(gs_runner_forward(runner, state, tokens, NULL, LONG, NULL, nll, &error), &error);
+    gs_assert_ok(gs_runner_backward(runner, 1e-3f, gradients, NULL, &error), &error);
+    gs_state_destroy(state);
+    gs_runner_destroy(runner);
+    return gradients;
+}
+
+/* On 1, 2 and 3 threads, recomputed or not: the same bits. At 4 sequences threads share columns, at
+ * 23 rows. */
+static void gradient_bits_do_not_depend_on_threads_or_recomputing(void **unused) {
     (void)unused;
     struct gs_model *model = make(&WIDE, SEED);
-    struct gs_error error = {0};
     static uint32_t tokens[MANY * LONG];
-    static float nll[MANY * LONG];
     random_tokens(tokens, MANY * LONG, WIDE.V);
-    for (int threads = 1; threads <= 3; threads++)
-        for (size_t batch = 4; batch <= MANY; batch += MANY - 4) {
-            /* by columns at 4 sequences, by rows at 23 on up to 3 threads */
-            struct gs_runner *runner;
-            struct gs_state *state;
-            struct gs_parameters *gradients;
-            struct gs_runner_options options = {.batch = batch, .steps = LONG, .train = true};
-            gs_threads_set(threads);
-            gs_assert_ok(gs_runner_create(model, &options, &runner, &error), &error);
-            gs_assert_ok(gs_state_create(model, batch, &state, &error), &error);
-            gs_assert_ok(gs_parameters_like(gs_model_parameters(model), &gradients, &error),
-                         &error);
-            gs_assert_ok(gs_runner_forward(runner, state, tokens, NULL, LONG, NULL, nll, &error),
-                         &error);
-            gs_assert_ok(gs_runner_backward(runner, 1e-3f, gradients, NULL, &error), &error);
-            static struct gs_parameters *kept[2];
-            size_t slot = batch == 4 ? 0 : 1;
-            if (threads == 1) {
-                kept[slot] = gradients;
-            } else {
-                assert_memory_equal(gradients->values, kept[slot]->values,
-                                    gradients->stride * sizeof(float));
-                gs_parameters_destroy(gradients);
+    const size_t batches[] = {4, MANY}, recompute[] = {0, 1, 20, 32, 44};
+    for (size_t i = 0; i < 2; i++) {
+        struct gs_parameters *first = gradients_of(model, tokens, batches[i], 1, 0);
+        for (size_t k = 0; k < 5; k++)
+            for (int threads = 1; threads <= 3; threads++) {
+                struct gs_parameters *again =
+                    gradients_of(model, tokens, batches[i], threads, recompute[k]);
+                assert_memory_equal(again->values, first->values, first->stride * sizeof(float));
+                gs_parameters_destroy(again);
             }
-            if (threads == 3) gs_parameters_destroy(kept[slot]);
-            gs_state_destroy(state);
-            gs_runner_destroy(runner);
-        }
+        gs_parameters_destroy(first);
+    }
     gs_threads_set(0);
     gs_model_destroy(model);
 }
@@ -632,7 +636,7 @@ int main(void) {
         cmocka_unit_test(gradients_are_finite_differences),
         cmocka_unit_test(decoding_a_predicted_state_gives_its_loss),
         cmocka_unit_test(bits_do_not_depend_on_batch_or_threads),
-        cmocka_unit_test(gradient_bits_do_not_depend_on_threads),
+        cmocka_unit_test(gradient_bits_do_not_depend_on_threads_or_recomputing),
         cmocka_unit_test(a_window_may_be_cut),
         cmocka_unit_test(lengths_do_not_leak),
         cmocka_unit_test(wrong_configs_are_named),
