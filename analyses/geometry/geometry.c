@@ -182,7 +182,7 @@ static enum gs_status finish(struct pass *pass, struct gs_geometry *g, struct gs
     g->batch_cosines = gs_geometry_batch_cosines(pass->sums);
     g->effective_rows = gs_geometry_effective_rows(pass->sums);
     /* Blocks keep their moments in float32, so that is what replicates round to. */
-    struct gs_bootstrap plan = {pass->options->seed, g->replicates};
+    struct gs_bootstrap plan = {.seed = pass->options->seed, .replicates = g->replicates};
     return gs_geometry_resample(pass->sums, FLT_EPSILON, &plan, g->values, g->intervals,
                                 pass->options->progress, error);
 }

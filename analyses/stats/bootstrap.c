@@ -97,7 +97,7 @@ enum gs_status gs_bootstrap_run(const struct gs_bootstrap *plan, size_t blocks, 
             bool mine_failed = !weights || !work;
 #pragma omp for schedule(static)
             for (size_t r = 0; r < replicates; r++) {
-                if (mine_failed) continue;
+                if (mine_failed || gs_progress_stop(plan->progress)) continue;
                 gs_bootstrap_weights(plan->seed, r, blocks, weights);
                 statistic(context, weights, blocks, values + r * count, work);
             }
@@ -109,10 +109,12 @@ enum gs_status gs_bootstrap_run(const struct gs_bootstrap *plan, size_t blocks, 
             gs_free(weights);
         }
     }
-    if (!failed) take_intervals(values, replicates, count, column, intervals);
+    bool stopped = gs_progress_stop(plan->progress);
+    if (!failed && !stopped) take_intervals(values, replicates, count, column, intervals);
     gs_free(column);
     gs_free(values);
-    return failed ? short_of_memory(error, numbers) : GS_OK;
+    if (failed) return short_of_memory(error, numbers);
+    return stopped ? gs_fail(error, GS_INTERRUPTED, "stopped on request") : GS_OK;
 }
 
 struct ratio {

@@ -8,6 +8,7 @@
 #ifndef GS_ANALYSES_STATS_BOOTSTRAP_H
 #define GS_ANALYSES_STATS_BOOTSTRAP_H
 
+#include "core/base/progress.h"
 #include "core/base/status.h"
 
 #include <stdbool.h>
@@ -18,7 +19,8 @@ enum { GS_BOOTSTRAP_REPLICATES = 1000 }; /* what commands use unless told */
 
 struct gs_bootstrap {
     uint64_t seed;
-    size_t replicates; /* 0: no intervals */
+    size_t replicates;                  /* 0: no intervals */
+    const struct gs_progress *progress; /* asked whether to stop; NULL: nobody watches */
 };
 
 /* low and high may be infinite where the statistic is (an e-folding never reached in enough
@@ -49,7 +51,7 @@ typedef void (*gs_bootstrap_statistic)(const void *context, const double *weight
                                        double *values, double *scratch);
 
 /* Intervals of `count` values over blocks; intervals (count) are the caller's. Memory: replicates
- * · count doubles. GS_NO_MEMORY. */
+ * · count doubles. GS_NO_MEMORY, GS_INTERRUPTED. */
 enum gs_status gs_bootstrap_run(const struct gs_bootstrap *plan, size_t blocks, size_t count,
                                 gs_bootstrap_statistic statistic, const void *context,
                                 size_t scratch, struct gs_interval *intervals,

@@ -108,9 +108,28 @@ static enum gs_status without_slash(const char *path, bool force, struct gs_erro
     return status;
 }
 
+static size_t length_without_slash(const char *path) {
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') length--;
+    return length;
+}
+
+/* The second would find the first in its place, after all the work. A folder may well take -o and
+ * --csv together. */
+static enum gs_status check_different(const char *a, const char *b, struct gs_error *error) {
+    if (!a || !b || strcmp(a, "-") == 0) return GS_OK;
+    size_t length = length_without_slash(a);
+    if (length != length_without_slash(b) || strncmp(a, b, length) != 0) return GS_OK;
+    gs_fail(error, GS_USAGE, "two outputs have the same path");
+    gs_error_found(error, "%s twice", a);
+    gs_error_next(error, "give each a path of its own");
+    return GS_USAGE;
+}
+
 enum gs_status gs_call_check_outputs(const struct gs_call *call, struct gs_error *error) {
-    enum gs_status status = GS_OK;
-    if (call->output && strcmp(call->output, "-") != 0 && !call->resume)
+    enum gs_status status = check_different(call->output, call->json, error);
+    if (status == GS_OK) status = check_different(call->json, call->csv, error);
+    if (status == GS_OK && call->output && strcmp(call->output, "-") != 0 && !call->resume)
         status = without_slash(call->output, call->force, error);
     if (status == GS_OK && call->json && strcmp(call->json, "-") != 0)
         status = check_file(call->json, call->force, error);

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 /* RFC 4180: a field with a comma, quote or line end stands in quotes, quotes inside doubled. Blanks
  * at the ends are quoted, too, since some readers trim them. */
@@ -109,6 +110,7 @@ static enum gs_status write_file(const char *folder, const char *prefix, const c
 
 enum gs_status gs_results_write_csv(const struct gs_results *results, const char *folder,
                                     const char *prefix, bool force, struct gs_error *error) {
+    bool made = !gs_path_exists(folder);
     enum gs_status status = gs_folder_create(folder, error);
     if (status == GS_OK)
         status = write_file(folder, prefix, "values", force, put_values, results, error);
@@ -116,5 +118,6 @@ enum gs_status gs_results_write_csv(const struct gs_results *results, const char
         const struct gs_table *table = results->tables[i];
         status = write_file(folder, prefix, table->name, force, put_table, table, error);
     }
+    if (status != GS_OK && made) rmdir(folder); /* stays where a table is in it */
     return status;
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     READ_CACHE = 16 * 1024 * 1024,
@@ -241,9 +242,11 @@ enum gs_status gs_h5_create(const char *path, struct gs_h5 **file, struct gs_err
     struct gs_h5 *created = file_create(path);
     if (!created) return gs_fail_memory(error, sizeof *created, "an HDF5 file");
     hid_t access = write_access();
+    bool there = gs_path_exists(path);
     if (access >= 0) created->id = H5Fcreate(path, H5F_ACC_EXCL, H5P_DEFAULT, access);
     if (created->id < 0) {
         enum gs_status status = fail_h5(error, GS_IO, created, NULL, "creating an HDF5 file");
+        if (!there && access >= 0) unlink(path); /* it may have been made, and then not written */
         if (access >= 0) H5Pclose(access);
         file_free(created);
         return status;

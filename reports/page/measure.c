@@ -131,7 +131,7 @@ static enum gs_status measure_model(const struct gs_report_inputs *inputs,
                                     struct gs_report_measured *measured, struct gs_error *error) {
     struct job job = {.inputs = inputs,
                       .progress = progress,
-                      .bootstrap = {inputs->seed, GS_BOOTSTRAP_REPLICATES},
+                      .bootstrap = {inputs->seed, GS_BOOTSTRAP_REPLICATES, progress},
                       .trace = measured->trace};
     if (measured->null && has_gates(measured->null)) job.null = measured->null;
     for (size_t part = 0; part < GS_PARTS; part++) {
@@ -153,7 +153,7 @@ static enum gs_status measure_null(const struct gs_report_inputs *inputs,
     static const enum gs_part parts[] = {GS_PART_GEOMETRY, GS_PART_HORIZON, GS_PART_LOSS};
     struct job job = {.inputs = inputs,
                       .progress = progress,
-                      .bootstrap = {inputs->seed, GS_BOOTSTRAP_REPLICATES},
+                      .bootstrap = {inputs->seed, GS_BOOTSTRAP_REPLICATES, progress},
                       .trace = measured->null};
     for (size_t i = 0; measured->null && i < sizeof parts / sizeof *parts; i++) {
         enum gs_part part = parts[i];

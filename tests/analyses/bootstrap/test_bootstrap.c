@@ -94,7 +94,7 @@ static void ratios_equal_those_of_drawn_blocks(void **state) {
         up[i] = gs_random_normal(&random);
         down[i] = 1 + (double)gs_random_below(&random, 5);
     }
-    struct gs_bootstrap plan = {SEED, REPLICATES};
+    struct gs_bootstrap plan = {.seed = SEED, .replicates = REPLICATES};
     static struct gs_interval intervals[COLUMNS];
     struct gs_error error;
     gs_assert_ok(gs_bootstrap_ratio(&plan, BLOCKS, COLUMNS, up, down, intervals, &error), &error);
@@ -121,19 +121,37 @@ static void one_block_has_no_interval(void **state) {
     double up[1] = {3}, down[1] = {1};
     struct gs_interval interval;
     struct gs_error error;
-    gs_assert_ok(
-        gs_bootstrap_ratio(&(struct gs_bootstrap){1, 100}, 1, 1, up, down, &interval, &error),
-        &error);
+    gs_assert_ok(gs_bootstrap_ratio(&(struct gs_bootstrap){.seed = 1, .replicates = 100}, 1, 1, up,
+                                    down, &interval, &error),
+                 &error);
     assert_false(interval.known);
     double ups[2] = {3, 4}, downs[2] = {1, 1};
-    gs_assert_ok(
-        gs_bootstrap_ratio(&(struct gs_bootstrap){1, 0}, 2, 1, ups, downs, &interval, &error),
-        &error);
+    gs_assert_ok(gs_bootstrap_ratio(&(struct gs_bootstrap){.seed = 1, .replicates = 0}, 2, 1, ups,
+                                    downs, &interval, &error),
+                 &error);
     assert_false(interval.known);
     double none[2] = {0, 0}; /* no observations at all: no value in any replicate */
-    gs_assert_ok(
-        gs_bootstrap_ratio(&(struct gs_bootstrap){1, 100}, 2, 1, none, none, &interval, &error),
-        &error);
+    gs_assert_ok(gs_bootstrap_ratio(&(struct gs_bootstrap){.seed = 1, .replicates = 100}, 2, 1,
+                                    none, none, &interval, &error),
+                 &error);
+    assert_false(interval.known);
+}
+
+static bool stop_at_once(void *context) {
+    (void)context;
+    return true;
+}
+
+/* Asked to stop, it ends with no interval, however many replicates were to come. */
+static void stops_on_request(void **state) {
+    (void)state;
+    double up[2] = {3, 4}, down[2] = {1, 1};
+    const struct gs_progress progress = {.stop = stop_at_once};
+    const struct gs_bootstrap plan = {1, 1000 * 1000, &progress};
+    struct gs_interval interval;
+    struct gs_error error;
+    gs_assert_error(gs_bootstrap_ratio(&plan, 2, 1, up, down, &interval, &error), GS_INTERRUPTED,
+                    &error, "stopped");
     assert_false(interval.known);
 }
 
@@ -149,7 +167,7 @@ static void same_bits_on_any_number_of_threads(void **state) {
     }
     struct gs_interval one[COLUMNS], more[COLUMNS];
     struct gs_error error;
-    struct gs_bootstrap plan = {SEED, 333};
+    struct gs_bootstrap plan = {.seed = SEED, .replicates = 333};
     gs_threads_set(1);
     gs_assert_ok(gs_bootstrap_ratio(&plan, BLOCKS, COLUMNS, up, down, one, &error), &error);
     for (int threads = 2; threads <= 3; threads++) {
@@ -179,7 +197,7 @@ static void intervals_hold_the_truth(void **state) {
         }
         struct gs_interval interval;
         struct gs_error error;
-        struct gs_bootstrap plan = {trial, 400};
+        struct gs_bootstrap plan = {.seed = trial, .replicates = 400};
         gs_assert_ok(gs_bootstrap_ratio(&plan, BLOCKS, 1, up, down, &interval, &error), &error);
         held += interval.low <= 1.5 && 1.5 <= interval.high;
     }
@@ -241,6 +259,7 @@ int main(void) {
         cmocka_unit_test(infinite_and_missing_values),
         cmocka_unit_test(ratios_equal_those_of_drawn_blocks),
         cmocka_unit_test(one_block_has_no_interval),
+        cmocka_unit_test(stops_on_request),
         cmocka_unit_test(same_bits_on_any_number_of_threads),
         cmocka_unit_test(intervals_hold_the_truth),
         cmocka_unit_test(crossings),

@@ -227,7 +227,7 @@ static void one_row_has_no_pairs(void **state) {
         struct gs_horizon *h;
         struct gs_error error;
         struct gs_horizon_plan plan = {0};
-        struct gs_bootstrap bootstrap = {SEED, 50};
+        struct gs_bootstrap bootstrap = {.seed = SEED, .replicates = 50};
         gs_assert_ok(gs_horizon_measure(&rows, &plan, NULL, &h, &error), &error);
         struct gs_results *results = gs_results_create("horizon");
         gs_assert_ok(gs_horizon_results(h, &bootstrap, results, &error), &error);
@@ -254,7 +254,7 @@ static void one_sequence_has_no_null(void **state) {
     struct gs_horizon *h;
     struct gs_error error;
     struct gs_horizon_plan plan = {0};
-    struct gs_bootstrap bootstrap = {SEED, 50};
+    struct gs_bootstrap bootstrap = {.seed = SEED, .replicates = 50};
     gs_assert_ok(gs_horizon_measure(&rows, &plan, NULL, &h, &error), &error);
     struct gs_results *results = gs_results_create("horizon");
     gs_assert_ok(gs_horizon_results(h, &bootstrap, results, &error), &error);
@@ -325,7 +325,7 @@ static void autoregressive_states_have_their_correlation(void **state) {
         gs_assert_near("null centred", gs_horizon_mean(h, GS_CURVE_NULL_CENTERED_GLOBAL, l, NULL),
                        0, 0.03, 0);
     }
-    struct gs_bootstrap bootstrap = {SEED, 200};
+    struct gs_bootstrap bootstrap = {.seed = SEED, .replicates = 200};
     struct gs_results *results = gs_results_create("horizon");
     gs_assert_ok(gs_horizon_results(h, &bootstrap, results, &error), &error);
     struct gs_value value;
@@ -356,7 +356,7 @@ static void independent_rows_show_the_bias(void **state) {
         gs_assert_ok(gs_horizon_measure(&rows, &plan, NULL, &h, &error), &error);
         for (size_t l = 0; l < h->lag_count; l++, count++)
             sum += gs_horizon_mean(h, GS_CURVE_CENTERED_SEQUENCE, l, NULL);
-        struct gs_bootstrap bootstrap = {SEED, 0};
+        struct gs_bootstrap bootstrap = {.seed = SEED, .replicates = 0};
         struct gs_results *results = gs_results_create("horizon");
         gs_assert_ok(gs_horizon_results(h, &bootstrap, results, &error), &error);
         struct gs_value value;

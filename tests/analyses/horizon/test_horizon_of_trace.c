@@ -55,7 +55,7 @@ static struct gs_results *measure_trace(struct gs_trace *trace, const char *stre
     struct gs_error error;
     struct gs_results *results = gs_results_create("horizon");
     struct gs_horizon_plan plan = {.seed = 3};
-    struct gs_bootstrap bootstrap = {3, 50};
+    struct gs_bootstrap bootstrap = {.seed = 3, .replicates = 50};
     gs_assert_ok(gs_horizon_of_trace(trace, stream, &plan, &bootstrap, NULL, results, &error),
                  &error);
     return results;
@@ -66,7 +66,7 @@ static struct gs_results *measure_array(const float *states, const uint64_t *len
     struct gs_error error;
     struct gs_results *results = gs_results_create("horizon");
     struct gs_horizon_plan plan = {.seed = 3, .document = document};
-    struct gs_bootstrap bootstrap = {3, 50};
+    struct gs_bootstrap bootstrap = {.seed = 3, .replicates = 50};
     struct gs_rows rows = gs_rows_of_array(states, WIDTH, SEQUENCES, start, length);
     struct gs_horizon *horizon;
     gs_assert_ok(gs_horizon_measure(&rows, &plan, NULL, &horizon, &error), &error);

@@ -101,7 +101,7 @@ static void against_plain_sums(void **state) {
                 nll[start[s] + i] = (float)(10 * gs_random_uniform(&random));
         struct gs_rows view = gs_rows_of_array(nll, 1, shape->sequences, start, shape->length);
         struct gs_results *results = gs_results_create("loss");
-        struct gs_bootstrap plan = {SEED, 200};
+        struct gs_bootstrap plan = {.seed = SEED, .replicates = 200};
         struct gs_error error;
         gs_assert_ok(gs_loss_of_rows(&view, shape->first, &plan, NULL, results, &error), &error);
         double n, mean = naive(shape, nll, start, 0, UINT64_MAX, &n);
@@ -133,7 +133,7 @@ static void interval_is_over_sequences(void **state) {
     }
     struct gs_rows view = gs_rows_of_array(nll, 1, SEQUENCES, start, length);
     struct gs_results *results = gs_results_create("loss");
-    struct gs_bootstrap plan = {SEED, 2000};
+    struct gs_bootstrap plan = {.seed = SEED, .replicates = 2000};
     struct gs_error error;
     gs_assert_ok(gs_loss_of_rows(&view, 0, &plan, NULL, results, &error), &error);
     struct gs_value loss;
@@ -155,7 +155,7 @@ static void nothing_to_measure(void **state) {
     for (int rows = 0; rows < 2; rows++) {
         struct gs_rows view = gs_rows_of_array(nll, 1, 1, start, rows ? one : none);
         struct gs_results *results = gs_results_create("loss");
-        struct gs_bootstrap plan = {1, 10};
+        struct gs_bootstrap plan = {.seed = 1, .replicates = 10};
         struct gs_error error;
         gs_assert_ok(gs_loss_of_rows(&view, 1, &plan, NULL, results, &error), &error);
         struct gs_value loss;
@@ -173,7 +173,7 @@ static void not_finite(void **state) {
     static const uint64_t start[] = {0, 2}, length[] = {2, 3};
     struct gs_rows view = gs_rows_of_array(nll, 1, 2, start, length);
     struct gs_results *results = gs_results_create("loss");
-    struct gs_bootstrap plan = {1, 10};
+    struct gs_bootstrap plan = {.seed = 1, .replicates = 10};
     struct gs_error error;
     gs_assert_error(gs_loss_of_rows(&view, 0, &plan, NULL, results, &error), GS_NUMERIC, &error,
                     "not finite", "sequence 1, position 1");
@@ -207,7 +207,7 @@ static void of_a_trace(void **state) {
         struct gs_trace *trace;
         gs_assert_ok(gs_trace_open(path, &trace, &error), &error);
         struct gs_results *results = gs_results_create("loss");
-        struct gs_bootstrap bootstrap = {1, 10};
+        struct gs_bootstrap bootstrap = {.seed = 1, .replicates = 10};
         enum gs_status status = gs_loss_of_trace(trace, &bootstrap, NULL, results, &error);
         if (has) {
             gs_assert_ok(status, &error);

@@ -247,7 +247,7 @@ static void one_row_says_nothing(void **state) {
         assert_int_equal(gs_retention_geometric_efold(r, 1).reach, GS_REACH_UNDEFINED);
         assert_int_equal(gs_retention_split(r).unknown, 2);
         struct gs_results *results = gs_results_create("retention");
-        struct gs_bootstrap bootstrap = {SEED, 20};
+        struct gs_bootstrap bootstrap = {.seed = SEED, .replicates = 20};
         struct gs_error error;
         gs_assert_ok(gs_retention_results(r, false, NULL, &bootstrap, results, &error), &error);
         struct gs_value value;
@@ -376,7 +376,7 @@ static void a_limit_is_said(void **state) {
     struct gs_retention_plan plan = {.transition = GS_TRANSITION_GPN};
     struct gs_retention *r = measure(&d, &plan);
     struct gs_results *results = gs_results_create("retention");
-    struct gs_bootstrap bootstrap = {SEED, 20};
+    struct gs_bootstrap bootstrap = {.seed = SEED, .replicates = 20};
     struct gs_error error;
     struct gs_value value;
     gs_assert_ok(gs_retention_results(r, false, NULL, &bootstrap, results, &error), &error);
@@ -455,7 +455,7 @@ static void intervals_hold_the_truth(void **state) {
         }
         struct gs_retention_plan plan = {.max_lag = 60};
         struct gs_retention *r = measure(&d, &plan);
-        struct gs_bootstrap bootstrap = {trial, 300};
+        struct gs_bootstrap bootstrap = {.seed = trial, .replicates = 300};
         struct gs_retention_intervals intervals;
         struct gs_error error;
         gs_assert_ok(gs_retention_bootstrap(r, 0, &bootstrap, &intervals, &error), &error);
@@ -477,7 +477,7 @@ static void equal_sequences_have_no_spread(void **state) {
     for (size_t i = 0; i < 2700; i++) d.gamma[i] = -1.0f / 321;
     struct gs_retention_plan plan = {0};
     struct gs_retention *r = measure(&d, &plan);
-    struct gs_bootstrap bootstrap = {SEED, 100};
+    struct gs_bootstrap bootstrap = {.seed = SEED, .replicates = 100};
     struct gs_retention_intervals intervals;
     struct gs_error error;
     gs_assert_ok(gs_retention_bootstrap(r, 0, &bootstrap, &intervals, &error), &error);
@@ -497,7 +497,7 @@ static void an_infinite_log_is_not_spread(void **state) {
     d.gamma[25] = -INFINITY;
     struct gs_retention_plan plan = {0};
     struct gs_retention *r = measure(&d, &plan);
-    struct gs_bootstrap bootstrap = {SEED, 200};
+    struct gs_bootstrap bootstrap = {.seed = SEED, .replicates = 200};
     struct gs_retention_intervals intervals;
     struct gs_error error;
     gs_assert_ok(gs_retention_bootstrap(r, 0, &bootstrap, &intervals, &error), &error);
@@ -523,7 +523,7 @@ static void results_have_names_and_statuses(void **state) {
     struct gs_error error;
     gs_assert_ok(gs_retention_measure(&gamma, NULL, &plan, NULL, &r, &error), &error);
     struct gs_results *results = gs_results_create("retention");
-    struct gs_bootstrap bootstrap = {SEED, 100};
+    struct gs_bootstrap bootstrap = {.seed = SEED, .replicates = 100};
     gs_assert_ok(gs_retention_results(r, false, "no strengths", &bootstrap, results, &error),
                  &error);
     gs_assert_ok(gs_retention_results(r, true, "no strengths", &bootstrap, results, &error),

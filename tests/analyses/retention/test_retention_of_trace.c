@@ -80,7 +80,7 @@ static struct gs_trace *write_and_open(const char *name, const struct gates *gat
 static enum gs_status measure(struct gs_trace *trace, struct gs_trace *null,
                               struct gs_results **results, struct gs_error *error) {
     struct gs_retention_plan plan = {0};
-    struct gs_bootstrap bootstrap = {SEED, 50};
+    struct gs_bootstrap bootstrap = {.seed = SEED, .replicates = 50};
     *results = gs_results_create("retention");
     return gs_retention_of_trace(trace, NULL, null, &plan, &bootstrap, NULL, *results, error);
 }
