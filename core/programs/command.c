@@ -62,6 +62,8 @@ static void prepare_process(void) {
     signal(SIGXFSZ, SIG_IGN);
     catch_signal(SIGINT);
     catch_signal(SIGTERM);
+    unsetenv("POSIXLY_CORRECT"); /* popt would take no option behind the first file */
+    unsetenv("POSIX_ME_HARDER");
 }
 
 /* ---- options ---- */
