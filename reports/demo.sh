@@ -40,8 +40,7 @@ cmake --preset release >/dev/null || {
     echo "reports/demo.sh: configuring failed; if build/ is from another machine or generator, remove it" >&2
     exit 3
 }
-cmake --build --preset release --target \
-    gpnscope gpnscope-tokenize gpnscope-train gpnscope-trace gpnscope-report
+cmake --build --preset release --target programs
 gpnscope=build/bin/gpnscope
 "$gpnscope" --version >&2
 
