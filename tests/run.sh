@@ -35,5 +35,8 @@ cmake --preset $preset || {
 cmake --build --preset $preset
 
 if [ -n "$only" ]; then set -- -L "^$only\$" "$@"; elif [ $slow = no ]; then set -- -LE '^slow$' "$@"; fi
+# Programs that tests start know of leaks that are not ours, too.
+LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/support/lsan.supp:print_suppressions=0}
+export LSAN_OPTIONS
 # Two tests at a time share the cores; a thread that waits must not burn the other test's time.
 OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} exec ctest --preset $preset "$@"

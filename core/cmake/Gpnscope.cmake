@@ -52,5 +52,5 @@ function(gs_add_test name)
   add_test(NAME ${name} COMMAND test_${name} ${arg_ARGUMENTS})
   # passive: tests run side by side, and threads that spin at barriers would starve each other
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS "${arg_LABELS}"
-    ENVIRONMENT "OMP_WAIT_POLICY=passive;GS_BIN=${PROJECT_BINARY_DIR}/bin;GS_SOURCE=${PROJECT_SOURCE_DIR};GS_SHARED=${PROJECT_SOURCE_DIR}/../shared")
+    ENVIRONMENT "OMP_WAIT_POLICY=passive;LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0;GS_BIN=${PROJECT_BINARY_DIR}/bin;GS_SOURCE=${PROJECT_SOURCE_DIR};GS_SHARED=${PROJECT_SOURCE_DIR}/../shared")
 endfunction()

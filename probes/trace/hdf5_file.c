@@ -294,6 +294,14 @@ const char *gs_h5_path(const struct gs_h5 *file) {
     return file->path;
 }
 
+enum gs_status gs_h5_show_as(struct gs_h5 *file, const char *path, struct gs_error *error) {
+    char *copy = gs_strdup(path);
+    if (!copy) return gs_fail_memory(error, strlen(path), "a path");
+    gs_free(file->path);
+    file->path = copy;
+    return GS_OK;
+}
+
 /* ---- what is there ---- */
 
 static enum gs_status fail_external(struct gs_error *error, const struct gs_h5 *file,

@@ -42,6 +42,8 @@ enum gs_status gs_h5_flush(struct gs_h5 *file, struct gs_error *error);
  * stays as it is: the library keeps its handle until the process ends. */
 enum gs_status gs_h5_close(struct gs_h5 *file, struct gs_error *error);
 const char *gs_h5_path(const struct gs_h5 *file); /* borrowed */
+/* Name the open file so in errors from here on; for a file that is to be, or has been, renamed. */
+enum gs_status gs_h5_show_as(struct gs_h5 *file, const char *path, struct gs_error *error);
 
 /* ---- what is there ---- */
 

@@ -85,19 +85,17 @@ static enum gs_status check_space(const char *path, const struct gs_trace_plan *
     return GS_IO;
 }
 
-/* With force the file grows beside its place, under a name that later runs sweep. */
+/* The file begins beside its place, under a name that later runs sweep: without force it moves
+ * there once it is a trace (show), with force when it is finished. */
 static enum gs_status choose_file(struct gs_trace_writer *writer, const char *path, bool force,
                                   struct gs_error *error) {
     struct gs_output out = {0};
     enum gs_status status = gs_output_check(path, force, error);
+    if (status == GS_OK) status = gs_output_open(&out, path, force, error);
     if (status != GS_OK) return status;
-    if (force) {
-        status = gs_output_open(&out, path, true, error);
-        if (status != GS_OK) return status;
-    }
-    writer->path = gs_strdup(force ? out.path : path);
-    writer->file = gs_strdup(force ? out.temporary : path);
-    if (force) gs_output_abandon(&out); /* the name was wanted, not the stream */
+    writer->path = gs_strdup(out.path);
+    writer->file = gs_strdup(out.temporary);
+    gs_output_abandon(&out); /* the name was wanted, not the stream */
     if (writer->path && writer->file) return GS_OK;
     return gs_fail_memory(error, strlen(path), "a path");
 }
@@ -276,6 +274,24 @@ static enum gs_status fill_file(struct gs_trace_writer *writer, const struct gs_
     return status;
 }
 
+/* Give the file its name, unless somebody else has taken it meanwhile. A link never replaces; where
+ * the file system has none, looking first must do. */
+static enum gs_status show(struct gs_trace_writer *writer, struct gs_error *error) {
+    int failed = link(writer->file, writer->path) == 0 ? 0 : errno;
+    if (failed == 0)
+        unlink(writer->file);
+    else if (failed != EEXIST && !gs_path_exists(writer->path))
+        failed = rename(writer->file, writer->path) == 0 ? 0 : errno;
+    else
+        failed = EEXIST;
+    if (failed) return gs_fail_errno(error, failed, "putting the trace in its place", writer->path);
+    char *file = gs_strdup(writer->path);
+    if (!file) return gs_fail_memory(error, strlen(writer->path), "a path");
+    gs_free(writer->file);
+    writer->file = file;
+    return GS_OK;
+}
+
 static void release(struct gs_trace_writer *writer) {
     for (size_t i = 0; i < writer->lane_count; i++) {
         gs_column_destroy(writer->lanes[i].column);
@@ -301,8 +317,14 @@ enum gs_status gs_trace_writer_create(const char *path, bool force,
     status = allocate(created, plan, error);
     if (status == GS_OK) status = choose_file(created, path, force, error);
     if (status == GS_OK) status = check_space(path, plan, 0, error);
-    if (status == GS_OK) status = gs_h5_create(created->file, &created->h5, error);
+    if (status == GS_OK) {
+        status = gs_h5_create(created->file, &created->h5, error);
+        if (status != GS_OK)
+            gs_error_where(error, "%s", created->path); /* the name that was asked for */
+    }
+    if (status == GS_OK && !force) status = gs_h5_show_as(created->h5, created->path, error);
     if (status == GS_OK) status = fill_file(created, plan, error);
+    if (status == GS_OK && !force) status = show(created, error);
     if (status != GS_OK) {
         gs_trace_writer_abandon(created, false);
         return status;
