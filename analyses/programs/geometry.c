@@ -1,4 +1,5 @@
 #include "analyses/geometry/geometry.h"
+#include "analyses/programs/measure_call.h"
 #include "core/programs/command.h"
 
 static const char *stream;
@@ -34,19 +35,7 @@ static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace
 }
 
 static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
-    struct gs_trace *trace = NULL;
-    enum gs_status status = gs_call_check_outputs(call, error);
-    if (status == GS_OK) status = gs_trace_open(call->files[0], &trace, error);
-    if (status != GS_OK) return status;
-    if (!gs_trace_info(trace)->complete)
-        gs_call_warning(call, "%s is not complete: only the rows safely on disk are measured",
-                        call->files[0]);
-    struct gs_results *results = gs_results_create("geometry");
-    status =
-        results ? measure(call, trace, results, error) : gs_fail_memory(error, 0, "the results");
-    gs_results_destroy(results);
-    gs_trace_close(trace);
-    return status;
+    return gs_call_measure(call, "geometry", measure, error);
 }
 
 int main(int argc, char **argv) {

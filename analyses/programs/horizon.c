@@ -1,4 +1,5 @@
 #include "analyses/horizon/horizon.h"
+#include "analyses/programs/measure_call.h"
 #include "core/programs/command.h"
 #include "core/results/results.h"
 
@@ -38,19 +39,7 @@ static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
         gs_error_found(error, "0");
         return GS_USAGE;
     }
-    struct gs_trace *trace = NULL;
-    enum gs_status status = gs_call_check_outputs(call, error);
-    if (status == GS_OK) status = gs_trace_open(call->files[0], &trace, error);
-    if (status != GS_OK) return status;
-    if (!gs_trace_info(trace)->complete)
-        gs_call_warning(call, "%s is not complete: only the rows safely on disk are measured",
-                        call->files[0]);
-    struct gs_results *results = gs_results_create("horizon");
-    status =
-        results ? measure(call, trace, results, error) : gs_fail_memory(error, 0, "the results");
-    gs_results_destroy(results);
-    gs_trace_close(trace);
-    return status;
+    return gs_call_measure(call, "horizon", measure, error);
 }
 
 int main(int argc, char **argv) {

@@ -1,4 +1,5 @@
 #include "analyses/retention/retention.h"
+#include "analyses/programs/measure_call.h"
 #include "core/programs/command.h"
 #include "core/results/results.h"
 
@@ -21,18 +22,9 @@ static const struct gs_option options[] = {
      "Replicates for the 95 % intervals; 0 turns them off. Default: 1000.", NULL},
     {NULL, GS_OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
-static enum gs_status open_trace(const struct gs_call *call, const char *path,
-                                 struct gs_trace **trace, struct gs_error *error) {
-    enum gs_status status = gs_trace_open(path, trace, error);
-    if (status == GS_OK && !gs_trace_info(*trace)->complete)
-        gs_call_warning(call, "%s is not complete: only the rows safely on disk are measured",
-                        path);
-    return status;
-}
-
-static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace,
-                              struct gs_trace *null, struct gs_results *results,
-                              struct gs_error *error) {
+static enum gs_status measure_beside(const struct gs_call *call, struct gs_trace *trace,
+                                     struct gs_trace *null, struct gs_results *results,
+                                     struct gs_error *error) {
     const struct gs_retention_plan plan = {.max_lag = max_lag};
     const struct gs_bootstrap bootstrap = {call->seed, replicates, call->progress};
     enum gs_status status = gs_results_source(results, call->files[0], NULL, error);
@@ -43,24 +35,20 @@ static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace
     return status == GS_OK ? gs_call_finish(call, results, error) : status;
 }
 
-static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
-    if (max_lag_given && max_lag == 0) {
-        gs_fail(error, GS_USAGE, "--max-lag must be at least 1");
-        gs_error_found(error, "0");
-        return GS_USAGE;
-    }
-    struct gs_trace *trace = NULL, *null = NULL;
-    struct gs_results *results = NULL;
-    enum gs_status status = gs_call_check_outputs(call, error);
-    if (status == GS_OK) status = open_trace(call, call->files[0], &trace, error);
-    if (status == GS_OK && null_path) status = open_trace(call, null_path, &null, error);
-    if (status == GS_OK && !(results = gs_results_create("retention")))
-        status = gs_fail_memory(error, 0, "the results");
-    if (status == GS_OK) status = measure(call, trace, null, results, error);
-    gs_results_destroy(results);
+static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace,
+                              struct gs_results *results, struct gs_error *error) {
+    struct gs_trace *null = NULL;
+    enum gs_status status = null_path ? gs_call_open_trace(call, null_path, &null, error) : GS_OK;
+    if (status == GS_OK) status = measure_beside(call, trace, null, results, error);
     gs_trace_close(null);
-    gs_trace_close(trace);
     return status;
+}
+
+static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
+    if (!max_lag_given || max_lag > 0) return gs_call_measure(call, "retention", measure, error);
+    gs_fail(error, GS_USAGE, "--max-lag must be at least 1");
+    gs_error_found(error, "0");
+    return GS_USAGE;
 }
 
 int main(int argc, char **argv) {

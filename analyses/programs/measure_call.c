@@ -1,0 +1,24 @@
+#include "analyses/programs/measure_call.h"
+
+enum gs_status gs_call_open_trace(const struct gs_call *call, const char *path,
+                                  struct gs_trace **trace, struct gs_error *error) {
+    enum gs_status status = gs_trace_open(path, trace, error);
+    if (status == GS_OK && !gs_trace_info(*trace)->complete)
+        gs_call_warning(call, "%s is not complete: only the rows safely on disk are measured",
+                        path);
+    return status;
+}
+
+enum gs_status gs_call_measure(const struct gs_call *call, const char *command,
+                               gs_measure_function *measure, struct gs_error *error) {
+    struct gs_trace *trace = NULL;
+    enum gs_status status = gs_call_check_outputs(call, error);
+    if (status == GS_OK) status = gs_call_open_trace(call, call->files[0], &trace, error);
+    if (status != GS_OK) return status;
+    struct gs_results *results = gs_results_create(command);
+    status =
+        results ? measure(call, trace, results, error) : gs_fail_memory(error, 0, "the results");
+    gs_results_destroy(results);
+    gs_trace_close(trace);
+    return status;
+}

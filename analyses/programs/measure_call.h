@@ -1,0 +1,22 @@
+/* measure_call.h - what the programs that measure a trace have in common. */
+#ifndef GS_ANALYSES_PROGRAMS_MEASURE_CALL_H
+#define GS_ANALYSES_PROGRAMS_MEASURE_CALL_H
+
+#include "core/programs/command.h"
+#include "core/results/results.h"
+#include "probes/trace/reader.h"
+
+/* Open a trace that the user named; warns when it is not complete. */
+enum gs_status gs_call_open_trace(const struct gs_call *call, const char *path,
+                                  struct gs_trace **trace, struct gs_error *error);
+
+/* Put measurements of `trace` into `results`, and finish the call. */
+typedef enum gs_status gs_measure_function(const struct gs_call *call, struct gs_trace *trace,
+                                           struct gs_results *results, struct gs_error *error);
+
+/* The frame of a measuring command: refuse outputs that exist, open the trace that is the call's
+ * first file, measure, and release everything. `command` names the results. */
+enum gs_status gs_call_measure(const struct gs_call *call, const char *command,
+                               gs_measure_function *measure, struct gs_error *error);
+
+#endif
