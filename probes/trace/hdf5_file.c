@@ -271,6 +271,14 @@ enum gs_status gs_h5_open_to_write(const char *path, struct gs_h5 **file, struct
     }
     H5Pclose(access);
     opened->writable = true;
+    /* A kill between the chunk index and the superblock leaves chunks behind the end that the file
+     * says it has; the library would refuse to touch them, or put others in their place. */
+    if (H5Fincrement_filesize(opened->id, 0) < 0) {
+        enum gs_status status =
+            fail_h5(error, GS_IO, opened, NULL, "opening an HDF5 file to write");
+        gs_h5_close(opened, NULL);
+        return status;
+    }
     *file = opened;
     return GS_OK;
 }
