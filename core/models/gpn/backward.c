@@ -8,10 +8,6 @@
 #include <omp.h>
 #include <string.h>
 
-static const struct gs_gpn_columns *columns(const struct gs_gpn_runner *r, size_t i) {
-    return i == 0 ? &r->weights.first : &r->weights.other;
-}
-
 /* Row block of step `at` of the stretch. */
 static float *row_block(const struct gs_gpn_runner *r, float *values, size_t at, size_t width) {
     return values + at * r->batch * width;
@@ -46,7 +42,7 @@ static void activation_back(const struct gs_gpn_runner *r, size_t i, size_t t, s
                             size_t b) {
     const struct gs_gpn_config *c = r->config;
     const struct gs_kernels *k = gs_kernels();
-    const struct gs_gpn_columns *col = columns(r, i);
+    const struct gs_gpn_columns *col = gs_columns(r, i);
     const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
     const float *in = gs_at(r, &layer->in, t) + b * col->count;
     float *din = row_block(r, r->back.in[i], at, col->count) + b * col->count;
@@ -62,7 +58,7 @@ static void activation_back(const struct gs_gpn_runner *r, size_t i, size_t t, s
 
 static void read_gate_back(const struct gs_gpn_runner *r, size_t i, size_t t, size_t at, size_t b) {
     const struct gs_kernels *k = gs_kernels();
-    const struct gs_gpn_columns *col = columns(r, i);
+    const struct gs_gpn_columns *col = gs_columns(r, i);
     const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
     const size_t values = r->config->heads * r->config->value;
     const float *in = gs_at(r, &layer->in, t) + b * col->count;
@@ -82,7 +78,7 @@ static void read_back(const struct gs_gpn_runner *r, size_t i, size_t t, size_t 
                       float *work) {
     const struct gs_gpn_config *c = r->config;
     const struct gs_kernels *k = gs_kernels();
-    const struct gs_gpn_columns *col = columns(r, i);
+    const struct gs_gpn_columns *col = gs_columns(r, i);
     const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
     const size_t b = unit / c->heads, h = unit % c->heads, size = c->key * c->value;
     const float *after = row_block(r, r->back.memory, at + 1, c->heads * size) + unit * size;
@@ -96,19 +92,6 @@ static void read_back(const struct gs_gpn_runner *r, size_t i, size_t t, size_t 
 
 static float sigmoid(float x) {
     return 1.0f / (1.0f + expf(-x));
-}
-
-/* The key that step t wrote with, and its scale. */
-static const float *key_of(const struct gs_gpn_runner *r, size_t t, size_t unit, float *scale) {
-    const struct gs_gpn_config *c = r->config;
-    const size_t b = unit / c->heads, h = unit % c->heads;
-    const struct gs_gpn_columns *col = &r->weights.first;
-    if (t == 0) {
-        *scale = r->work.first_key_scale[unit];
-        return r->work.first_key + unit * c->key;
-    }
-    *scale = gs_at(r, &r->tape.key_scale, t - 1)[unit];
-    return gs_at(r, &r->tape.layers[0].in, t - 1) + b * col->count + col->key + h * c->key;
 }
 
 /* Back through the gates of one head's write, from the gradients of decay and strength. */
@@ -139,7 +122,7 @@ static void write_back(const struct gs_gpn_runner *r, size_t t, size_t at, size_
     const float *in = gs_at(r, &layer->in, t) + b * col->count;
     float *din = row_block(r, r->back.in[0], at, col->count) + b * col->count;
     float *next_key = r->back.key + unit * c->key, key_scale, ddecay, dstrength;
-    const struct gs_head head = {.k = key_of(r, t, unit, &key_scale),
+    const struct gs_head head = {.k = gs_written_key(r, t, unit, &key_scale),
                                  .q = in + col->query + h * c->key,
                                  .diff = in + col->value + h * c->value,
                                  .decay = gs_at(r, &r->tape.decay, t)[unit],
@@ -177,7 +160,7 @@ static void heads_back(const struct gs_gpn_runner *r, const struct gs_team *team
 static void layer_back(const struct gs_gpn_runner *r, const struct gs_team *team, size_t i,
                        size_t t, size_t at) {
     const struct gs_gpn_config *c = r->config;
-    const struct gs_gpn_columns *col = columns(r, i);
+    const struct gs_gpn_columns *col = gs_columns(r, i);
     const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
     const size_t d = c->width, values = c->heads * c->value;
     for (size_t b = team->first_row; b < team->last_row; b++)
@@ -234,8 +217,7 @@ static void replay_memory(const struct gs_gpn_runner *r, const struct gs_team *t
         for (size_t s = 0; s < steps; s++) {
             size_t t = begin + s, b = unit / c->heads, h = unit % c->heads;
             const float *in = gs_at(r, &r->tape.layers[0].in, t) + b * col->count;
-            float scale;
-            const float *key = key_of(r, t, unit, &scale);
+            const float *key = gs_written_key(r, t, unit, NULL);
             float *before = r->back.memory + s * all + unit * size;
             gs_kernels()->memory_replay(before, c->key, c->value, key,
                                         in + col->value + h * c->value,
@@ -245,8 +227,7 @@ static void replay_memory(const struct gs_gpn_runner *r, const struct gs_team *t
 }
 
 void gs_gpn_segment_backward(struct gs_gpn_runner *r, size_t begin, size_t steps) {
-    size_t weights = gs_gpn_weights_floats(r->config, false);
-    bool by_columns = gs_team_shares_columns(r->batch, (size_t)omp_get_max_threads(), weights);
+    bool by_columns = gs_gpn_shares_columns(r);
     size_t stretches = (steps + r->stretch - 1) / r->stretch;
     for (size_t stretch = stretches; stretch-- > 0;) {
         size_t at = stretch * r->stretch;

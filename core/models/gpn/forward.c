@@ -7,18 +7,6 @@
 #include <omp.h>
 #include <string.h>
 
-static const float *key_of_step(const struct gs_gpn_runner *r, size_t t, size_t b,
-                                const float **scale) {
-    const size_t keys = r->config->heads * r->config->key, heads = r->config->heads;
-    if (t == 0) {
-        *scale = r->work.first_key_scale + b * heads;
-        return r->work.first_key + b * keys;
-    }
-    const struct gs_series *in = &r->tape.layers[0].in;
-    *scale = gs_at(r, &r->tape.key_scale, t - 1) + b * heads;
-    return gs_at(r, in, t - 1) + b * in->width + r->weights.first.key;
-}
-
 /* softplus(x) = log(1 + e^x) without overflow. */
 static float softplus(float x) {
     return x > 20.0f ? x : log1pf(expf(x));
@@ -43,8 +31,7 @@ static void write_head(const struct gs_gpn_runner *r, size_t t, size_t b, size_t
     gs_at(r, &r->tape.decay, t)[unit] = decay;
     gs_at(r, &r->tape.strength, t)[unit] = strength;
 
-    const float *key_scale;
-    const float *key = key_of_step(r, t, b, &key_scale) + h * c->key;
+    const float *key = gs_written_key(r, t, unit, NULL);
     float *value = in + at->value + h * c->value; /* becomes v - M'k */
     float *matrix = r->memory + unit * c->key * c->value;
     k->memory_step(matrix, c->key, c->value, key, value, decay, strength,
@@ -56,7 +43,7 @@ static void write_head(const struct gs_gpn_runner *r, size_t t, size_t b, size_t
 
 static void unit_query(const struct gs_gpn_runner *r, size_t i, size_t t, size_t b, size_t h) {
     const struct gs_gpn_config *c = r->config;
-    const struct gs_gpn_columns *at = i == 0 ? &r->weights.first : &r->weights.other;
+    const struct gs_gpn_columns *at = gs_columns(r, i);
     const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
     float *query = gs_at(r, &layer->in, t) + b * at->count + at->query + h * c->key;
     gs_at(r, &layer->query_scale, t)[b * c->heads + h] = gs_kernels()->unit_relu(
@@ -96,7 +83,7 @@ static void heads(const struct gs_gpn_runner *r, const struct gs_team *team, siz
 static void activate(const struct gs_gpn_runner *r, size_t i, size_t t, size_t b) {
     const struct gs_gpn_config *c = r->config;
     const struct gs_kernels *k = gs_kernels();
-    const struct gs_gpn_columns *at = i == 0 ? &r->weights.first : &r->weights.other;
+    const struct gs_gpn_columns *at = gs_columns(r, i);
     float *in = gs_at(r, &r->tape.layers[i].in, t) + b * at->count;
     k->sigmoid(in + at->gate, r->weights.tensors.layers[i].gate_bias->values, c->width,
                in + at->gate);
@@ -107,7 +94,7 @@ static void activate(const struct gs_gpn_runner *r, size_t i, size_t t, size_t b
 static void gate_read(const struct gs_gpn_runner *r, size_t i, size_t t, size_t b) {
     const size_t values = r->config->heads * r->config->value;
     const struct gs_kernels *k = gs_kernels();
-    const struct gs_gpn_columns *at = i == 0 ? &r->weights.first : &r->weights.other;
+    const struct gs_gpn_columns *at = gs_columns(r, i);
     const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
     const float *read = gs_at(r, &layer->read, t) + b * values;
     float mean = (float)(k->squares(read, values)) / (float)values;
@@ -153,7 +140,7 @@ static void combine(const struct gs_gpn_runner *r, size_t i, size_t t, size_t b,
 static void layer_step(const struct gs_gpn_runner *r, const struct gs_team *team, size_t i,
                        size_t t, const float *current, float *next) {
     const struct gs_gpn_config *c = r->config;
-    const struct gs_gpn_columns *at = i == 0 ? &r->weights.first : &r->weights.other;
+    const struct gs_gpn_columns *at = gs_columns(r, i);
     const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
     const size_t d = c->width, values = c->heads * c->value;
     float *in = gs_at(r, &layer->in, t);
@@ -224,11 +211,14 @@ static void step(const struct gs_gpn_runner *r, const struct gs_team *team, size
     ground(r, team, t);
 }
 
+bool gs_gpn_shares_columns(const struct gs_gpn_runner *r) {
+    return gs_team_shares_columns(r->batch, (size_t)omp_get_max_threads(),
+                                  gs_gpn_weights_floats(r->config, false));
+}
+
 void gs_gpn_segment_forward(struct gs_gpn_runner *r, size_t begin, size_t steps) {
     const size_t matrices = r->batch * r->config->heads * r->config->key * r->config->value;
-    size_t weights = gs_gpn_weights_floats(r->config, false);
-    size_t threads = (size_t)omp_get_max_threads();
-    bool by_columns = gs_team_shares_columns(r->batch, threads, weights);
+    bool by_columns = gs_gpn_shares_columns(r);
     for (size_t at = 0; at < steps; at += r->stretch) {
         size_t end = steps - at < r->stretch ? steps : at + r->stretch;
         gs_gpn_ground_forward(r, begin + at, end - at);

@@ -19,7 +19,7 @@ static void add_columns(double *sums, const float *dy, size_t rows, size_t width
 
 /* Those columns of layer i's gradients that have a bias: gate and query, key, decay. */
 static void add_biases(struct gs_gpn_runner *r, size_t i, size_t rows) {
-    const struct gs_gpn_columns *col = i == 0 ? &r->weights.first : &r->weights.other;
+    const struct gs_gpn_columns *col = gs_columns(r, i);
     const float *dy = r->back.in[i];
     add_columns(r->bias_in[i], dy, rows, col->count, col->gate, col->read_gate);
     if (i > 0 || !r->config->heads) return;
@@ -78,7 +78,7 @@ static void finish_biases(struct gs_gpn_runner *r, float scale,
     const struct gs_gpn_tensors *t = &r->weights.tensors;
     const size_t keys = c->heads * c->key;
     for (size_t i = 0; i < c->layers; i++) {
-        const struct gs_gpn_columns *col = i == 0 ? &r->weights.first : &r->weights.other;
+        const struct gs_gpn_columns *col = gs_columns(r, i);
         add_sums(r->bias_in[i] + col->gate, c->width, scale, t->layers[i].gate_bias, gradients);
         add_sums(r->bias_in[i] + col->query, keys, scale, t->layers[i].query_bias, gradients);
     }
@@ -88,7 +88,7 @@ static void finish_biases(struct gs_gpn_runner *r, float scale,
     add_sums(r->bias_head, c->width, scale, t->ground_bias, gradients);
     add_sums(r->bias_head + c->width, c->embedding, scale, t->decode_bias, gradients);
     for (size_t i = 0; i < c->layers; i++) {
-        size_t columns = i == 0 ? r->weights.first.count : r->weights.other.count;
+        size_t columns = gs_columns(r, i)->count;
         memset(r->bias_in[i], 0, columns * sizeof(double));
     }
     memset(r->bias_head, 0, (c->width + c->embedding) * sizeof(double));

@@ -50,7 +50,7 @@ static size_t rows(const struct gs_gpn_runner *r, size_t few) {
 static void plan_layer(struct plan *plan, const struct gs_gpn_runner *r, size_t i,
                        struct gs_gpn_layer_tape *layer) {
     const struct gs_gpn_config *c = r->config;
-    size_t columns = i == 0 ? r->weights.first.count : r->weights.other.count;
+    size_t columns = gs_columns(r, i)->count;
     series(plan, r, &layer->normal, rows(r, 1), c->width);
     series(plan, r, &layer->scale, rows(r, 1), 1);
     series(plan, r, &layer->in, rows(r, 2), columns); /* a step reads the key of the one before */
@@ -145,7 +145,7 @@ static void plan_decoding(struct plan *plan, struct gs_gpn_runner *r) {
 static void plan_layer_back(struct plan *plan, struct gs_gpn_runner *r, size_t i) {
     const struct gs_gpn_config *c = r->config;
     const size_t positions = r->stretch * r->options.batch;
-    size_t columns = i == 0 ? r->weights.first.count : r->weights.other.count;
+    size_t columns = gs_columns(r, i)->count;
     float *in = floats(plan, positions, columns, 1), *out = floats(plan, positions, c->width, 1);
     float *activation = floats(plan, positions, c->ffn, 1);
     float *read = floats(plan, positions, c->heads, c->value);

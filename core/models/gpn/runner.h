@@ -132,6 +132,24 @@ static inline float *gs_at(const struct gs_gpn_runner *r, const struct gs_series
     return series->values + t % series->rows * r->batch * series->width;
 }
 
+/* Where layer i's columns stand in its row of `in`. */
+static inline const struct gs_gpn_columns *gs_columns(const struct gs_gpn_runner *r, size_t i) {
+    return i == 0 ? &r->weights.first : &r->weights.other;
+}
+
+/* The key (dk) that step t of the segment writes with in `unit` (sequence * H + head), and its
+ * scale (NULL: not wanted): what the step before made, or what the segment began with. */
+static inline const float *gs_written_key(const struct gs_gpn_runner *r, size_t t, size_t unit,
+                                          float *scale) {
+    const struct gs_gpn_config *c = r->config;
+    if (scale)
+        *scale = t == 0 ? r->work.first_key_scale[unit] : gs_at(r, &r->tape.key_scale, t - 1)[unit];
+    if (t == 0) return r->work.first_key + unit * c->key;
+    const struct gs_gpn_columns *columns = gs_columns(r, 0);
+    return gs_at(r, &r->tape.layers[0].in, t - 1) + unit / c->heads * columns->count +
+           columns->key + unit % c->heads * c->key;
+}
+
 /* Steps of the segment that begins at `begin`. */
 static inline size_t gs_segment_steps(const struct gs_gpn_runner *r, size_t begin) {
     return r->steps - begin < r->segment ? r->steps - begin : r->segment;
@@ -143,7 +161,9 @@ enum gs_status gs_gpn_runner_create(struct gs_model *model, const struct gs_runn
 void gs_gpn_runner_destroy(void *runner);
 size_t gs_gpn_runner_bytes(const void *config, const struct gs_runner_options *options);
 
-/* forward.c: steps `begin` … of the window, from the state at tape.state[0], first_key and memory;
+/* forward.c: how the threads share the window in hand (team.h). */
+bool gs_gpn_shares_columns(const struct gs_gpn_runner *r);
+/* Steps `begin` … of the window, from the state at tape.state[0], first_key and memory;
  * leaves the state after them at tape.state[steps]. */
 void gs_gpn_segment_forward(struct gs_gpn_runner *r, size_t begin, size_t steps);
 /* The key of the window's first step, from s_prev (batch, d). */
