@@ -2,6 +2,7 @@
  * every gradient; and the promises of model.h: bits that do not depend on batch or threads, no
  * state that leaks. Needs nothing outside the project. */
 #include "tests/core/models/naive_gpn.h"
+#include "tests/core/models/seen.h"
 #include "tests/support/support.h"
 
 #include "core/base/environment.h"
@@ -184,42 +185,6 @@ static double difference(const struct naive *n, const uint32_t *tokens, double *
     return (up - down) / (2 * step);
 }
 
-/* ---- what is seen through the tap ------------------------------------------------------------ */
-
-struct seen {
-    const struct gs_channel *channels;
-    size_t steps;
-    float *values[8];
-};
-
-static enum gs_status take(void *context, const struct gs_tap_block *block,
-                           struct gs_error *error) {
-    (void)error;
-    struct seen *seen = context;
-    size_t width = seen->channels[block->channel].width;
-    for (size_t b = 0; b < block->batch; b++)
-        for (size_t t = 0; t < block->steps; t++)
-            memcpy(seen->values[block->channel] + (b * seen->steps + block->first_step + t) * width,
-                   block->values + b * block->batch_stride + t * block->step_stride,
-                   width * sizeof(float));
-    return GS_OK;
-}
-
-static size_t open_seen(struct seen *seen, const struct gs_model *model, size_t batch,
-                        size_t steps) {
-    size_t count;
-    *seen = (struct seen){.channels = gs_model_channels(model, &count), .steps = steps};
-    for (size_t i = 0; i < count; i++)
-        seen->values[i] = gs_calloc(batch * steps * seen->channels[i].width, sizeof(float));
-    return count;
-}
-
-static void close_seen(struct seen *seen) {
-    for (size_t i = 0; i < 8; i++) gs_free(seen->values[i]);
-}
-
-static const bool ALL[8] = {true, true, true, true, true, true, true, true};
-
 static void compare(const char *what, const struct shape *s, const float *ours, const double *naive,
                     size_t count, double tolerance) {
     char name[128];
@@ -240,10 +205,9 @@ static void forward_is_the_naive_one(void **unused) {
         struct gs_error error = {0};
         open_setting(&x, s, 0);
         open_naive(&n, &x);
-        open_seen(&seen, x.model, BATCH, STEPS);
-        struct gs_tap tap = {&seen, ALL, take};
+        seen_open(&seen, x.model, BATCH, STEPS);
         gs_assert_ok(
-            gs_runner_forward(x.runner, x.state, x.tokens, NULL, STEPS, &tap, x.nll, &error),
+            gs_runner_forward(x.runner, x.state, x.tokens, NULL, STEPS, &seen.tap, x.nll, &error),
             &error);
         for (size_t b = 0; b < BATCH; b++) {
             double p[STEPS * 32], g[STEPS * 32], nll[STEPS], gate[3][STEPS * 8];
@@ -256,7 +220,7 @@ static void forward_is_the_naive_one(void **unused) {
                 compare("gates", s, seen.values[2 + c] + b * STEPS * s->H, gate[c], STEPS * s->H,
                         5e-6);
         }
-        close_seen(&seen);
+        seen_close(&seen);
         close_naive(&n);
         close_setting(&x);
     }
@@ -349,10 +313,9 @@ static void decoding_a_predicted_state_gives_its_loss(void **unused) {
         struct seen seen;
         struct gs_error error = {0};
         open_setting(&x, s, 0);
-        open_seen(&seen, x.model, BATCH, STEPS);
-        struct gs_tap tap = {&seen, ALL, take};
+        seen_open(&seen, x.model, BATCH, STEPS);
         gs_assert_ok(
-            gs_runner_forward(x.runner, x.state, x.tokens, NULL, STEPS, &tap, x.nll, &error),
+            gs_runner_forward(x.runner, x.state, x.tokens, NULL, STEPS, &seen.tap, x.nll, &error),
             &error);
         float *logits = calloc(BATCH * STEPS * s->V, sizeof(float));
         gs_assert_ok(gs_runner_decode(x.runner, seen.values[gs_model_decodable_channel(x.model)],
@@ -366,7 +329,7 @@ static void decoding_a_predicted_state_gives_its_loss(void **unused) {
             gs_assert_near(s->name, nll, (double)x.nll[r], 2e-6, 2e-6);
         }
         free(logits);
-        close_seen(&seen);
+        seen_close(&seen);
         close_setting(&x);
     }
 }
@@ -394,17 +357,16 @@ static void run(struct run *out, struct gs_model *model, const uint32_t *tokens,
     struct gs_runner_options options = {.batch = batch, .steps = LONG, .train = train};
     gs_assert_ok(gs_runner_create(model, &options, &runner, &error), &error);
     gs_assert_ok(gs_state_create(model, batch, &out->state, &error), &error);
-    open_seen(&out->seen, model, batch, LONG);
+    seen_open(&out->seen, model, batch, LONG);
     out->nll = gs_calloc(batch * LONG, sizeof(float));
-    struct gs_tap tap = {&out->seen, ALL, take};
-    gs_assert_ok(gs_runner_forward(runner, out->state, tokens + first * LONG, NULL, LONG, &tap,
-                                   out->nll, &error),
+    gs_assert_ok(gs_runner_forward(runner, out->state, tokens + first * LONG, NULL, LONG,
+                                   &out->seen.tap, out->nll, &error),
                  &error);
     gs_runner_destroy(runner);
 }
 
 static void close_run(struct run *out) {
-    close_seen(&out->seen);
+    seen_close(&out->seen);
     gs_free(out->nll);
     gs_state_destroy(out->state);
 }

@@ -1,5 +1,6 @@
 /* The models against fixtures/known, answers that were computed once in double by other code and
  * then committed: they hold even where the plain model beside this test is changed. */
+#include "tests/core/models/seen.h"
 #include "tests/support/support.h"
 
 #include "core/base/memory.h"
@@ -9,23 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STEPS = 9, MOST_CHANNELS = 8 };
-
-struct seen {
-    const struct gs_channel *channels;
-    float *values[MOST_CHANNELS];
-};
-
-static enum gs_status take(void *context, const struct gs_tap_block *block,
-                           struct gs_error *error) {
-    (void)error;
-    struct seen *seen = context;
-    size_t width = seen->channels[block->channel].width;
-    for (size_t t = 0; t < block->steps; t++)
-        memcpy(seen->values[block->channel] + (block->first_step + t) * width,
-               block->values + t * block->step_stride, width * sizeof(float));
-    return GS_OK;
-}
+enum { STEPS = 9 };
 
 static void compare(const struct gs_json *answers, const char *name, const float *values,
                     size_t count, double tolerance) {
@@ -39,22 +24,6 @@ static void compare(const struct gs_json *answers, const char *name, const float
     }
     gs_assert_close(name, values, expected, count, tolerance);
     gs_free(expected);
-}
-
-static const char *answer_of(const struct gs_channel *channel) {
-    switch (channel->group) {
-    case GS_CHANNEL_STATE:
-        return channel->name;
-    case GS_CHANNEL_LOG_DECAY:
-        return "log_decay";
-    case GS_CHANNEL_WRITE_STRENGTH:
-        return "write_strength";
-    case GS_CHANNEL_MEMORY_NORM:
-        return "norm";
-    case GS_CHANNEL_READ_SHARE:
-        return NULL;
-    }
-    return NULL;
 }
 
 static void check(const char *name) {
@@ -74,12 +43,8 @@ static void check(const char *name) {
         assert_true(gs_json_number(gs_json_at(gs_json_get(answers, "tokens"), t), &id));
         tokens[t] = (uint32_t)id;
     }
-    size_t count;
-    struct seen seen = {.channels = gs_model_channels(model, &count)};
-    static const bool all[MOST_CHANNELS] = {true, true, true, true, true, true, true, true};
-    for (size_t i = 0; i < count; i++)
-        seen.values[i] = gs_calloc(STEPS * seen.channels[i].width, sizeof(float));
-    struct gs_tap tap = {&seen, all, take};
+    struct seen seen;
+    seen_open(&seen, model, 1, STEPS);
 
     struct gs_runner *runner;
     struct gs_state *state;
@@ -88,19 +53,20 @@ static void check(const char *name) {
     gs_assert_ok(gs_runner_create(model, &options, &runner, &error), &error);
     gs_assert_ok(gs_state_create(model, 1, &state, &error), &error);
     gs_assert_ok(gs_parameters_like(gs_model_parameters(model), &gradients, &error), &error);
-    gs_assert_ok(gs_runner_forward(runner, state, tokens, NULL, STEPS, &tap, nll, &error), &error);
+    gs_assert_ok(gs_runner_forward(runner, state, tokens, NULL, STEPS, &seen.tap, nll, &error),
+                 &error);
     gs_assert_ok(gs_runner_backward(runner, 1, gradients, NULL, &error), &error);
 
     compare(answers, "nll", nll, STEPS, 3e-6);
-    for (size_t i = 0; i < count; i++)
-        if (answer_of(&seen.channels[i]))
-            compare(answers, answer_of(&seen.channels[i]), seen.values[i],
+    for (size_t i = 0; i < seen.count; i++)
+        if (seen.channels[i].group != GS_CHANNEL_READ_SHARE) /* not among the answers */
+            compare(answers, seen_name(&seen.channels[i]), seen.values[i],
                     STEPS * seen.channels[i].width, 1e-5);
     for (size_t i = 0; i < gradients->tensor_count; i++)
         compare(gs_json_get(answers, "gradients"), gradients->tensors[i].name,
                 gradients->tensors[i].values, gradients->tensors[i].count, 2e-4);
 
-    for (size_t i = 0; i < count; i++) gs_free(seen.values[i]);
+    seen_close(&seen);
     gs_parameters_destroy(gradients);
     gs_state_destroy(state);
     gs_runner_destroy(runner);

@@ -1,5 +1,6 @@
 /* GPN and GPN+M against the known answers of ../shared/reference (its README says how they were
  * made): forward within 1e-5, gradients within 1e-4 of a tensor's largest value. */
+#include "tests/core/models/seen.h"
 #include "tests/support/support.h"
 
 #include "core/base/file.h"
@@ -51,42 +52,6 @@ static void close_case(struct known *known) {
     gs_assert_ok(gs_h5_close(known->answers, &error), &error);
 }
 
-/* What the tap saw of one channel, (batch, steps, width). */
-struct seen {
-    float *values[16];
-    const struct gs_channel *channels;
-    size_t steps;
-};
-
-static enum gs_status take(void *context, const struct gs_tap_block *block,
-                           struct gs_error *error) {
-    (void)error;
-    struct seen *seen = context;
-    size_t width = seen->channels[block->channel].width;
-    for (size_t b = 0; b < block->batch; b++)
-        for (size_t t = 0; t < block->steps; t++)
-            memcpy(seen->values[block->channel] + (b * seen->steps + block->first_step + t) * width,
-                   block->values + b * block->batch_stride + t * block->step_stride,
-                   width * sizeof(float));
-    return GS_OK;
-}
-
-static const char *dataset_of(const struct gs_channel *channel) {
-    switch (channel->group) {
-    case GS_CHANNEL_STATE:
-        return channel->name;
-    case GS_CHANNEL_LOG_DECAY:
-        return "log_decay";
-    case GS_CHANNEL_WRITE_STRENGTH:
-        return "write_strength";
-    case GS_CHANNEL_MEMORY_NORM:
-        return "norm";
-    case GS_CHANNEL_READ_SHARE:
-        return "share";
-    }
-    return "";
-}
-
 static void compare(const struct known *known, const char *dataset, const float *values,
                     size_t count, double tolerance) {
     struct gs_error error = {0};
@@ -128,9 +93,9 @@ static void compare_state(const struct known *known, const char *group,
     }
 }
 
-static void check_channels(const struct known *known, const struct seen *seen, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        compare(known, dataset_of(&seen->channels[i]), seen->values[i],
+static void check_channels(const struct known *known, const struct seen *seen) {
+    for (size_t i = 0; i < seen->count; i++)
+        compare(known, seen_name(&seen->channels[i]), seen->values[i],
                 known->batch * known->steps * seen->channels[i].width, FORWARD);
 }
 
@@ -176,22 +141,14 @@ static void run_case(const char *name, size_t recompute_every) {
     gs_assert_ok(gs_parameters_like(gs_model_parameters(known.model), &gradients, &error), &error);
     read_state(&known, "init", state);
 
-    size_t channel_count;
-    struct seen seen = {.steps = known.steps};
-    bool wanted[16];
-    seen.channels = gs_model_channels(known.model, &channel_count);
-    for (size_t i = 0; i < channel_count; i++) {
-        wanted[i] = true;
-        seen.values[i] =
-            gs_calloc(known.batch * known.steps * seen.channels[i].width, sizeof(float));
-    }
-    struct gs_tap tap = {&seen, wanted, take};
+    struct seen seen;
+    seen_open(&seen, known.model, known.batch, known.steps);
     float *nll = gs_calloc(known.batch * known.steps, sizeof(float));
     gs_assert_ok(
-        gs_runner_forward(runner, state, known.tokens, NULL, known.steps, &tap, nll, &error),
+        gs_runner_forward(runner, state, known.tokens, NULL, known.steps, &seen.tap, nll, &error),
         &error);
     compare(&known, "nll", nll, known.batch * known.steps, FORWARD);
-    check_channels(&known, &seen, channel_count);
+    check_channels(&known, &seen);
     compare_state(&known, "final", state, FORWARD);
     check_metrics(&known, runner);
 
@@ -202,7 +159,7 @@ static void run_case(const char *name, size_t recompute_every) {
     gs_assert_ok(gs_h5_look(known.answers, "grad_init", &object, &error), &error);
     if (object != GS_H5_ABSENT) compare_state(&known, "grad_init", state_gradient, GRADIENT);
 
-    for (size_t i = 0; i < channel_count; i++) gs_free(seen.values[i]);
+    seen_close(&seen);
     gs_free(nll);
     gs_parameters_destroy(gradients);
     gs_state_destroy(state);
