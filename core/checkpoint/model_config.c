@@ -30,16 +30,27 @@ static void add_reason(char *reasons, size_t size, const char *kind, const struc
     reasons[used] = 0;
 }
 
+/* How a model is made of its object: whole, for a file of `most` values, or as an outline. */
+typedef enum gs_status (*gs_make_model)(const char *kind, const struct gs_json *object, size_t most,
+                                        struct gs_model **model, struct gs_error *error);
+
+static enum gs_status make_outline(const char *kind, const struct gs_json *object, size_t most,
+                                   struct gs_model **model, struct gs_error *error) {
+    (void)most;
+    return gs_model_outline(kind, object, model, error);
+}
+
 /* Try the model object on every kind. */
 static enum gs_status find_kind(const struct gs_json *object, const char *where, size_t most,
-                                struct gs_model **model, struct gs_error *error) {
+                                gs_make_model make, struct gs_model **model,
+                                struct gs_error *error) {
     struct gs_model *fitting = NULL;
     char names[256] = "", reasons[sizeof error->found] = "";
     size_t count = 0;
     for (size_t i = 0; i < gs_kind_count(); i++) {
         struct gs_model *tried = NULL;
         struct gs_error reason = {0};
-        if (gs_model_create_within(gs_kind_name(i), object, most, &tried, &reason) != GS_OK) {
+        if (make(gs_kind_name(i), object, most, &tried, &reason) != GS_OK) {
             add_reason(reasons, sizeof reasons, gs_kind_name(i), &reason);
             continue;
         }
@@ -63,9 +74,9 @@ static enum gs_status find_kind(const struct gs_json *object, const char *where,
     return GS_CONFIG;
 }
 
-enum gs_status gs_model_from_config_within(const struct gs_json *config, const char *where,
-                                           size_t most, struct gs_model **model,
-                                           struct gs_error *error) {
+static enum gs_status from_config(const struct gs_json *config, const char *where, size_t most,
+                                  gs_make_model make, struct gs_model **model,
+                                  struct gs_error *error) {
     if (gs_json_type(config) != GS_JSON_OBJECT) {
         gs_fail(error, GS_CONFIG, "the config is not a JSON object");
         gs_error_found(error, "%s", gs_json_type_name(gs_json_type(config)));
@@ -82,17 +93,27 @@ enum gs_status gs_model_from_config_within(const struct gs_json *config, const c
         return GS_CONFIG;
     }
     const struct gs_json *kind = gs_json_get(config, "kind");
-    if (!kind) return find_kind(object, where, most, model, error);
+    if (!kind) return find_kind(object, where, most, make, model, error);
     if (!gs_json_string(kind)) {
         gs_fail(error, GS_CONFIG, "\"kind\" is not a string");
         gs_error_found(error, "%s", gs_json_type_name(gs_json_type(kind)));
         gs_error_where(error, "%s", where);
         return GS_CONFIG;
     }
-    enum gs_status status =
-        gs_model_create_within(gs_json_string(kind), object, most, model, error);
+    enum gs_status status = make(gs_json_string(kind), object, most, model, error);
     if (status != GS_OK) say_where(error, where);
     return status;
+}
+
+enum gs_status gs_model_from_config_within(const struct gs_json *config, const char *where,
+                                           size_t most, struct gs_model **model,
+                                           struct gs_error *error) {
+    return from_config(config, where, most, gs_model_create_within, model, error);
+}
+
+enum gs_status gs_model_outline_from_config(const struct gs_json *config, const char *where,
+                                            struct gs_model **model, struct gs_error *error) {
+    return from_config(config, where, SIZE_MAX, make_outline, model, error);
 }
 
 enum gs_status gs_model_from_config(const struct gs_json *config, const char *where,

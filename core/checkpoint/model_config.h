@@ -19,4 +19,8 @@ enum gs_status gs_model_from_config_within(const struct gs_json *config, const c
                                            size_t most, struct gs_model **model,
                                            struct gs_error *error);
 
+/* The same without any values: see gs_model_outline. */
+enum gs_status gs_model_outline_from_config(const struct gs_json *config, const char *where,
+                                            struct gs_model **model, struct gs_error *error);
+
 #endif

@@ -82,9 +82,15 @@ static enum gs_status check_size(const struct gs_tensor *tensors, size_t count, 
     return GS_SHAPE;
 }
 
+/* How parameters are made: with values, or as an outline. */
+typedef enum gs_status (*gs_make_parameters)(const struct gs_tensor *declared, size_t count,
+                                             struct gs_parameters **parameters,
+                                             struct gs_error *error);
+
 /* Takes `config` over. */
 static enum gs_status build(const struct gs_kind *kind, void *config, size_t most,
-                            struct gs_model **model, struct gs_error *error) {
+                            gs_make_parameters make, struct gs_model **model,
+                            struct gs_error *error) {
     struct gs_model *m = gs_calloc(1, sizeof *m);
     if (!m) {
         kind->config_destroy(config);
@@ -97,7 +103,7 @@ static enum gs_status build(const struct gs_kind *kind, void *config, size_t mos
     enum gs_status status = kind->describe(config, &m->shape, error);
     if (status == GS_OK) status = kind->declare(config, &declared, &count, error);
     if (status == GS_OK) status = check_size(declared, count, most, error);
-    if (status == GS_OK) status = gs_parameters_create(declared, count, &m->parameters, error);
+    if (status == GS_OK) status = make(declared, count, &m->parameters, error);
     gs_free(declared);
     if (status != GS_OK) {
         gs_model_destroy(m);
@@ -108,15 +114,26 @@ static enum gs_status build(const struct gs_kind *kind, void *config, size_t mos
     return GS_OK;
 }
 
-enum gs_status gs_model_create_within(const char *kind_name, const struct gs_json *model_config,
-                                      size_t most, struct gs_model **model,
-                                      struct gs_error *error) {
+static enum gs_status configure(const char *kind_name, const struct gs_json *model_config,
+                                size_t most, gs_make_parameters make, struct gs_model **model,
+                                struct gs_error *error) {
     *model = NULL;
     const struct gs_kind *kind = find_kind(kind_name);
     if (!kind) return unknown_kind(kind_name, error);
     void *config = NULL;
     enum gs_status status = kind->configure(model_config, &config, error);
-    return status == GS_OK ? build(kind, config, most, model, error) : status;
+    return status == GS_OK ? build(kind, config, most, make, model, error) : status;
+}
+
+enum gs_status gs_model_create_within(const char *kind_name, const struct gs_json *model_config,
+                                      size_t most, struct gs_model **model,
+                                      struct gs_error *error) {
+    return configure(kind_name, model_config, most, gs_parameters_create, model, error);
+}
+
+enum gs_status gs_model_outline(const char *kind_name, const struct gs_json *model_config,
+                                struct gs_model **model, struct gs_error *error) {
+    return configure(kind_name, model_config, SIZE_MAX, gs_parameters_outline, model, error);
 }
 
 enum gs_status gs_model_create(const char *kind_name, const struct gs_json *model_config,
@@ -132,7 +149,9 @@ enum gs_status gs_model_infer(const struct gs_tensor *tensors, size_t count,
         void *config = NULL;
         enum gs_status status = kind->infer(tensors, count, &config, error);
         if (status != GS_OK) return status;
-        if (config) return build(kind, config, count_values(tensors, count), model, error);
+        if (config)
+            return build(kind, config, count_values(tensors, count), gs_parameters_create, model,
+                         error);
     }
     gs_fail(error, GS_CONFIG, "names and shapes of the tensors are of no known kind of model");
     gs_error_next(error, "give the kind and config in a config.json beside the checkpoint");
@@ -223,6 +242,12 @@ enum gs_status gs_state_create(const struct gs_model *model, size_t batch, struc
     }
     *state = s;
     return GS_OK;
+}
+
+size_t gs_model_state_floats(const struct gs_model *model) {
+    size_t floats = 0;
+    for (size_t i = 0; i < model->shape.part_count; i++) floats += model->shape.parts[i].width;
+    return floats;
 }
 
 void gs_state_destroy(struct gs_state *state) {

@@ -42,6 +42,10 @@ enum gs_status gs_model_create(const char *kind, const struct gs_json *model_con
  * passes, so that a comparison of shapes can name the tensor. */
 enum gs_status gs_model_create_within(const char *kind, const struct gs_json *model_config,
                                       size_t most, struct gs_model **model, struct gs_error *error);
+/* The model without any values, for asking what it is and what it would take: its parameters are an
+ * outline (parameters.h). Not to be run, initialised or saved. */
+enum gs_status gs_model_outline(const char *kind, const struct gs_json *model_config,
+                                struct gs_model **model, struct gs_error *error);
 /* A model whose kind and config follow from the tensors' names and shapes alone (values are not
  * read). GS_CONFIG when they do not determine one, saying what is ambiguous. */
 enum gs_status gs_model_infer(const struct gs_tensor *tensors, size_t count,
@@ -79,6 +83,8 @@ struct gs_state_part {
     size_t width;               /* floats per sequence */
     float *values;              /* (batch, width) */
 };
+/* Floats of one sequence's state in all parts. */
+size_t gs_model_state_floats(const struct gs_model *model);
 struct gs_state {
     size_t batch;
     size_t part_count; /* 0 for a model that keeps nothing between windows */

@@ -33,8 +33,8 @@ static void place(struct gs_parameters *p) {
     }
 }
 
-enum gs_status gs_parameters_create(const struct gs_tensor *declared, size_t count,
-                                    struct gs_parameters **parameters, struct gs_error *error) {
+enum gs_status gs_parameters_outline(const struct gs_tensor *declared, size_t count,
+                                     struct gs_parameters **parameters, struct gs_error *error) {
     *parameters = NULL;
     struct gs_parameters *p = gs_calloc(1, sizeof *p);
     if (!p) return gs_fail_memory(error, sizeof *p, "parameters");
@@ -45,12 +45,26 @@ enum gs_status gs_parameters_create(const struct gs_tensor *declared, size_t cou
         return gs_fail_memory(error, count * sizeof *p->tensors, "parameters");
     }
     memcpy(p->tensors, declared, count * sizeof *declared);
-    bool fits = lay_out(p);
-    if (fits) p->values = gs_calloc(p->stride, sizeof *p->values);
-    if (!p->values) {
-        size_t floats = fits ? p->stride : SIZE_MAX / sizeof(float);
+    for (size_t i = 0; i < count; i++) p->tensors[i].values = NULL;
+    if (!lay_out(p) || p->stride > SIZE_MAX / sizeof(float)) {
         gs_parameters_destroy(p);
-        return gs_fail_memory(error, floats * sizeof(float), "parameters");
+        return gs_fail_memory(error, SIZE_MAX, "parameters");
+    }
+    *parameters = p;
+    return GS_OK;
+}
+
+enum gs_status gs_parameters_create(const struct gs_tensor *declared, size_t count,
+                                    struct gs_parameters **parameters, struct gs_error *error) {
+    struct gs_parameters *p = NULL;
+    enum gs_status status = gs_parameters_outline(declared, count, &p, error);
+    *parameters = NULL;
+    if (status != GS_OK) return status;
+    p->values = gs_calloc(p->stride, sizeof *p->values);
+    if (!p->values) {
+        size_t bytes = p->stride * sizeof *p->values;
+        gs_parameters_destroy(p);
+        return gs_fail_memory(error, bytes, "parameters");
     }
     place(p);
     *parameters = p;

@@ -46,6 +46,9 @@ struct gs_parameters {
 /* Build from a declared list (values pointers ignored, names unique): allocates zeros. */
 enum gs_status gs_parameters_create(const struct gs_tensor *declared, size_t count,
                                     struct gs_parameters **parameters, struct gs_error *error);
+/* The same without any values: counts and stride are right, every values pointer is NULL. */
+enum gs_status gs_parameters_outline(const struct gs_tensor *declared, size_t count,
+                                     struct gs_parameters **parameters, struct gs_error *error);
 /* The same names and shapes with zeros. */
 enum gs_status gs_parameters_like(const struct gs_parameters *other,
                                   struct gs_parameters **parameters, struct gs_error *error);
