@@ -1,13 +1,15 @@
 /* gpnscope train - a model from a config: checkpoints and a log. */
+#include "core/base/memory_room.h"
 #include "core/programs/command.h"
 #include "core/results/results.h"
 #include "core/training/loop.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 static struct gs_list set_option;
 static size_t steps_option;
-static bool steps_given;
+static bool steps_given, ignore_memory_option;
 
 static const struct gs_option options[] = {
     {"set", GS_OPTION_LIST, &set_option, "KEY=VALUE",
@@ -18,20 +20,35 @@ static const struct gs_option options[] = {
      "Stop after N steps of this run; the schedule stays that of training.total_steps. Default: "
      "training.run_steps of the config, or all.",
      &steps_given},
+    {"ignore-memory", GS_OPTION_FLAG, &ignore_memory_option, NULL,
+     "Train also where the predicted memory is more than there is room for. Default: such a run is "
+     "refused, with the setting that would fit.",
+     NULL},
     {NULL, GS_OPTION_FLAG, NULL, NULL, NULL, NULL}};
+
+/* A number of the command line that the config could not hold either. */
+static enum gs_status check_number(const char *option, uint64_t least, uint64_t most,
+                                   uint64_t number, struct gs_error *error) {
+    if (number >= least && number <= most) return GS_OK;
+    gs_fail(error, GS_USAGE, "%s is out of range", option);
+    gs_error_expected(error, "%" PRIu64 " to %" PRIu64, least, most);
+    gs_error_found(error, "%" PRIu64, number);
+    return GS_USAGE;
+}
 
 static enum gs_status read_config(const struct gs_call *call, struct gs_training_config **config,
                                   struct gs_error *error) {
-    if (steps_given && steps_option == 0) {
-        gs_fail(error, GS_USAGE, "a run must have steps");
-        gs_error_expected(error, "--steps of at least 1");
-        gs_error_found(error, "0");
-        return GS_USAGE;
-    }
+    const uint64_t most_steps = 1000000000000000, most_seed = INT64_MAX; /* config_fields.c */
+    enum gs_status status = GS_OK;
+    if (steps_given) status = check_number("--steps", 1, most_steps, steps_option, error);
+    if (status == GS_OK && call->seed_given)
+        status = check_number("--seed", 0, most_seed, call->seed, error);
+    if (status != GS_OK) return status;
     const struct gs_training_overrides overrides = {.sets = set_option.items,
                                                     .set_count = set_option.count,
                                                     .output = call->output,
                                                     .seed = call->seed_given ? &call->seed : NULL,
+                                                    .ignore_memory = ignore_memory_option,
                                                     .steps = steps_option};
     return gs_training_config_read(call->files[0], &overrides, config, error);
 }
@@ -41,6 +58,9 @@ static enum gs_status read_config(const struct gs_call *call, struct gs_training
 static void say_plan(const struct gs_call *call, const struct gs_training_plan *plan) {
     gs_call_message(call, "%s with %zu parameters; training takes %.0f MB of memory", plan->kind,
                     plan->parameters, ceil((double)plan->memory / 1e6));
+    if (plan->restarted)
+        gs_call_message(call, "the earlier run was stopped before its first checkpoint: it begins "
+                              "anew");
     if (plan->from) gs_call_message(call, "starting from %s", plan->from);
     gs_call_message(call, "steps %zu to %zu of %llu tokens each; the data hold %llu tokens",
                     plan->first_step, plan->last_step, (unsigned long long)plan->tokens_a_step,
@@ -63,8 +83,10 @@ static void say_report(const struct gs_call *call, const struct gs_training_repo
                         report->skipped, report->step);
 }
 
+/* How it went, as its values. */
 static enum gs_status add_values(struct gs_results *results,
-                                 const struct gs_training_report *report, struct gs_error *error) {
+                                 const struct gs_training_report *report,
+                                 const struct gs_training_plan *plan, struct gs_error *error) {
     const struct {
         const char *name, *unit;
         double value;
@@ -73,6 +95,8 @@ static enum gs_status add_values(struct gs_results *results,
         {"train.steps.skipped", "step", (double)report->skipped},
         {"train.tokens", "token", (double)report->tokens_used},
         {"train.tokens.dropped", "token", (double)report->tokens_dropped},
+        {"train.memory.predicted", "byte", (double)plan->memory},
+        {"train.memory.peak", "byte", (double)gs_memory_peak()},
     };
     enum gs_status status = GS_OK;
     for (size_t i = 0; i < sizeof values / sizeof *values && status == GS_OK; i++)
@@ -102,7 +126,7 @@ static enum gs_status finish(const struct gs_call *call, const struct gs_trainin
     const struct gs_training_plan *plan = gs_training_get_plan(training);
     struct gs_results *results = gs_results_create("train");
     if (!results) return gs_fail_memory(error, 1024, "results");
-    enum gs_status status = add_values(results, report, error);
+    enum gs_status status = add_values(results, report, plan, error);
     if (status == GS_OK)
         status = gs_results_setting_integer(results, "seed", (int64_t)config->seed, error);
     if (status == GS_OK) status = gs_results_source(results, call->files[0], NULL, error);
@@ -160,10 +184,19 @@ int main(int argc, char **argv) {
             "  NAME_<step>.resume.safetensors, NAME_final.resume.safetensors\n"
             "                               what --resume needs to go on, bit for bit\n"
             "  NAME_train_log.csv           step, loss, lr, grad_norm, then the model's metrics\n"
+            "  NAME_train_speed.csv         what the progress line says: loss, tokens a second,\n"
+            "                               time left\n"
             "\n"
-            "Interrupted (Ctrl-C), it finishes the step and saves. --resume goes on from the\n"
-            "latest step; --force removes an earlier run's files of the same name; --seed stands\n"
-            "for training.seed.\n"
+            "logging.keep N leaves only the newest N of the checkpoints in the middle, and what\n"
+            "resuming from them needs; older ones go when a new one is safely on disk. 0, the\n"
+            "default, keeps all.\n"
+            "\n"
+            "Interrupted (Ctrl-C), it finishes the step and saves; a second Ctrl-C ends it at "
+            "once,\n"
+            "and what was saved last is whole. --resume goes on from the latest step, also after "
+            "a\n"
+            "kill; --force removes an earlier run's files of the same name; --seed stands for\n"
+            "training.seed.\n"
             "\n"
             "  gpnscope train config.json -o run --set training.total_steps=2000",
         .options = options,

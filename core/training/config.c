@@ -163,6 +163,7 @@ enum gs_status gs_training_config_read(const char *path,
     if (status == GS_OK)
         status =
             gs_training_fields_read(read->object, path, overrides->output != NULL, read, error);
+    read->ignore_memory = overrides->ignore_memory;
     if (status == GS_OK) status = check_together(read, error);
     if (status == GS_OK) status = resolve_paths(read, overrides->output, error);
     if (status != GS_OK) {

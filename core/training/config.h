@@ -1,8 +1,8 @@
 /* config.h - the config of a training run: the authors' JSON with a few keys of our own.
  *
  * Source: the authors' BaseTrainConfig (../shared/spec/model.md, "Config keys"). Ours are kind,
- * init and training.truncate_bptt. Unknown keys are refused with the nearest known one; every value
- * is checked for type and range. Paths in the file are relative to its own folder.
+ * init, training.truncate_bptt and logging.keep. Unknown keys are refused with the nearest known
+ * one; every value is checked for type and range. Paths in the file are relative to its own folder.
  */
 #ifndef GS_CORE_TRAINING_CONFIG_H
 #define GS_CORE_TRAINING_CONFIG_H
@@ -39,6 +39,9 @@ struct gs_training_config {
     size_t warmup_steps;
 
     size_t log_every, save_every; /* steps */
+    size_t keep;                  /* logging.keep: the newest so many checkpoints stay; 0: all */
+
+    bool ignore_memory; /* not from the file: do not ask whether the run fits */
 };
 
 /* What a command line may add to the file. */
@@ -48,6 +51,7 @@ struct gs_training_overrides {
     const char *output;   /* stands for dirs.checkpoint and dirs.log; NULL: as in the file */
     const uint64_t *seed; /* stands for training.seed; NULL: as in the file */
     size_t steps;         /* stands for training.run_steps; 0: as in the file */
+    bool ignore_memory;   /* goes into the config as it is */
 };
 
 /* Read and check. `overrides` may be NULL. training.ce_chunk_size and training.compile of the

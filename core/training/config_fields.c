@@ -64,6 +64,7 @@ static const struct field fields[] = {
     {"optimizer", "grad_clip_norm", REAL, REQUIRED, AT(grad_clip_norm), &positive},
     {"logging", "log_every", COUNT, REQUIRED, AT(log_every), &from_1},
     {"logging", "save_every", COUNT, REQUIRED, AT(save_every), &from_1},
+    {"logging", "keep", COUNT, OPTIONAL, AT(keep), &from_0},
     {"dirs", "data", TEXT, REQUIRED, AT(data), NULL},
     {"dirs", "checkpoint", TEXT, REQUIRED_DIR, AT(checkpoint), NULL},
     {"dirs", "log", TEXT, REQUIRED_DIR, AT(log), NULL},

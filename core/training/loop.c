@@ -1,8 +1,7 @@
 #include "core/training/loop.h"
 
-#include "core/base/memory.h"
-#include "core/checkpoint/checkpoint.h"
 #include "core/training/loop_state.h"
+#include "core/training/outputs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -63,49 +62,22 @@ static enum gs_status take_step(struct gs_training *t, struct step_result *resul
     return status;
 }
 
-/* ---- what a step leaves behind --------------------------------------------------------------- */
+/* ---- saying how far it is ---------------------------------------------------------------------
+ */
 
-static enum gs_status write_row(struct gs_training *t, struct gs_training_log *log,
-                                struct gs_error *error) {
-    struct gs_run_position *at = &t->position;
-    double count = (double)(at->step - at->logged_step);
-    for (size_t k = 0; k < at->metric_count; k++) at->metrics[k] /= count;
-    enum gs_status status = gs_training_log_row(log, at->step, at->loss / count,
-                                                gs_schedule_rate(&t->schedule, at->step),
-                                                at->grad_norm / count, at->metrics, error);
-    at->loss = at->grad_norm = 0;
-    at->logged_step = at->step;
-    for (size_t k = 0; k < at->metric_count; k++) at->metrics[k] = 0;
-    return status;
-}
-
-/* The model, and beside it what resuming needs: first the latter, so that a kill in between leaves
- * at worst a model less. At step 0 there is nothing to resume. */
-static enum gs_status save(struct gs_training *t, long long label, struct gs_error *error) {
-    char *model = gs_run_file_path(&t->files, GS_RUN_MODEL, label);
-    char *resume = gs_run_file_path(&t->files, GS_RUN_RESUME, label);
-    enum gs_status status = GS_OK;
-    if (!model || !resume) status = gs_fail_memory(error, 0, "a path");
-    if (status == GS_OK) status = gs_parameters_check_finite(gs_model_parameters(t->model), error);
-    if (status == GS_OK && label != 0)
-        status = gs_resume_save(resume, t->model, t->adamw, &t->position, &t->identity, error);
-    if (status == GS_OK)
-        status = gs_checkpoint_save(model, true, t->model, (int64_t)t->position.step,
-                                    (int64_t)t->config->seed, error);
-    gs_free(model);
-    gs_free(resume);
-    return status;
+static double tokens_a_second(const struct gs_training *t, double start) {
+    uint64_t steps = t->position.step - t->plan.first_step;
+    return (double)(steps * t->plan.tokens_a_step) / fmax(now() - start, 1e-9);
 }
 
 static void report_progress(const struct gs_training *t, const struct gs_progress *progress,
-                            const struct step_result *step, double start) {
+                            const struct step_result *step, double speed) {
     const struct gs_training_plan *plan = &t->plan;
     uint64_t done = (t->position.step - plan->first_step) * plan->tokens_a_step;
     uint64_t total = (plan->last_step - plan->first_step) * plan->tokens_a_step;
     char note[128];
-    int used =
-        snprintf(note, sizeof note, "step %zu/%zu, loss %.4f, %.0f tokens/s", t->position.step,
-                 plan->last_step, step->loss, (double)done / fmax(now() - start, 1e-9));
+    int used = snprintf(note, sizeof note, "step %zu/%zu, loss %.4f, %.0f tokens/s",
+                        t->position.step, plan->last_step, step->loss, speed);
     if (t->position.skipped > 0)
         snprintf(note + used, sizeof note - (size_t)used, ", %zu skipped", t->position.skipped);
     gs_progress_report(progress, (double)done, (double)total, note);
@@ -114,7 +86,7 @@ static void report_progress(const struct gs_training *t, const struct gs_progres
 /* ---- ways to end ----------------------------------------------------------------------------- */
 
 static enum gs_status stop_on_request(struct gs_training *t, struct gs_error *error) {
-    enum gs_status status = save(t, (long long)t->position.step, error);
+    enum gs_status status = gs_training_save(t, (long long)t->position.step, error);
     if (status != GS_OK) return status;
     gs_fail(error, GS_INTERRUPTED, "stopped on request after step %zu, which is saved",
             t->position.step);
@@ -128,7 +100,7 @@ static enum gs_status stop_on_numbers(struct gs_training *t, const struct step_r
                                       struct gs_error *error) {
     t->position.skipped_in_a_row = 0;
     struct gs_error why_not = {0};
-    enum gs_status saved = save(t, (long long)t->position.step, &why_not);
+    enum gs_status saved = gs_training_save(t, (long long)t->position.step, &why_not);
     gs_fail(error, GS_NUMERIC, "the gradient was not finite in %d steps in a row, up to step %zu",
             GS_TRAINING_PATIENCE, t->position.step);
     gs_error_expected(error, "a finite gradient norm");
@@ -146,19 +118,19 @@ static enum gs_status stop_on_numbers(struct gs_training *t, const struct step_r
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static enum gs_status after_step(struct gs_training *t, struct gs_training_log *log,
-                                 const struct step_result *step, struct gs_error *error) {
+static enum gs_status after_step(struct gs_training *t, const struct step_result *step,
+                                 double speed, struct gs_error *error) {
     enum gs_status status = GS_OK;
-    if (t->position.step % t->config->log_every == 0) status = write_row(t, log, error);
+    if (t->position.step % t->config->log_every == 0)
+        status = gs_training_write_rows(t, step->loss, speed, error);
     if (status == GS_OK && t->position.skipped_in_a_row >= GS_TRAINING_PATIENCE)
         return stop_on_numbers(t, step, error);
     if (status == GS_OK && t->position.step % t->config->save_every == 0)
-        status = save(t, (long long)t->position.step, error);
+        status = gs_training_save(t, (long long)t->position.step, error);
     return status;
 }
 
-static enum gs_status run_steps(struct gs_training *t, struct gs_training_log *log,
-                                const struct gs_progress *progress,
+static enum gs_status run_steps(struct gs_training *t, const struct gs_progress *progress,
                                 struct gs_training_report *report, struct gs_error *error) {
     double start = now();
     enum gs_status status = GS_OK;
@@ -168,30 +140,12 @@ static enum gs_status run_steps(struct gs_training *t, struct gs_training_log *l
         if (status != GS_OK) break;
         report->loss = step.loss;
         report->seconds = now() - start;
-        report_progress(t, progress, &step, start);
-        status = after_step(t, log, &step, error);
+        double speed = tokens_a_second(t, start);
+        report_progress(t, progress, &step, speed);
+        status = after_step(t, &step, speed, error);
         if (status == GS_OK && t->position.step < t->plan.last_step && gs_progress_stop(progress))
             status = stop_on_request(t, error);
     }
-    return status;
-}
-
-/* From here on outputs are touched. */
-static enum gs_status begin_outputs(struct gs_training *t, struct gs_training_log **log,
-                                    struct gs_error *error) {
-    size_t count;
-    const struct gs_metric *metrics = gs_runner_metrics(t->micro_batch->runner, &count);
-    const char **names = gs_calloc(count, sizeof *names);
-    if (!names) return gs_fail_memory(error, count * sizeof *names, "a log");
-    for (size_t i = 0; i < count; i++) names[i] = metrics[i].name;
-    size_t done = t->position.step;
-    enum gs_status status = gs_run_files_prepare(&t->files, error);
-    if (status == GS_OK)
-        status = gs_run_files_clear(&t->files, t->resume_path ? (long long)done + 1 : 0, t->force,
-                                    true, error);
-    if (status == GS_OK) status = gs_training_log_open(t->log_path, done, names, count, log, error);
-    if (status == GS_OK && done == 0 && !t->resume_path) status = save(t, 0, error);
-    gs_free(names);
     return status;
 }
 
@@ -211,11 +165,13 @@ enum gs_status gs_training_run(struct gs_training *training, const struct gs_pro
     struct gs_training_report unused;
     if (!report) report = &unused;
     memset(report, 0, sizeof *report);
-    struct gs_training_log *log = NULL;
-    enum gs_status status = begin_outputs(training, &log, error);
-    if (status == GS_OK) status = run_steps(training, log, progress, report, error);
-    if (status == GS_OK) status = save(training, GS_RUN_FINAL, error);
-    gs_training_log_close(log);
+    enum gs_status status = gs_training_outputs_begin(training, error);
+    if (status == GS_OK) {
+        status = run_steps(training, progress, report, error);
+        if (status == GS_OK) status = gs_training_save(training, GS_RUN_FINAL, error);
+        if (status != GS_OK) gs_training_say_safe(training, error);
+    }
+    gs_training_outputs_end(training);
     fill_report(training, report);
     return status;
 }

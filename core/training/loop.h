@@ -27,7 +27,7 @@ enum { GS_TRAINING_PATIENCE = 5 }; /* steps in a row without a finite gradient t
 struct gs_training_plan {
     const char *kind;        /* borrowed from the model */
     size_t parameters;       /* values */
-    size_t memory;           /* bytes of parameters, gradients, moments and the runner */
+    size_t memory;           /* bytes: the most that the process will hold, predicted */
     uint64_t tokens;         /* in the data */
     size_t window;           /* tokens of a window */
     uint64_t tokens_a_step;  /* grad_accum * batch_size * window */
@@ -35,6 +35,7 @@ struct gs_training_plan {
     size_t last_step;        /* step at which it ends */
     size_t wanted_step;      /* step at which it would end if there were data enough */
     const char *from;        /* checkpoint or resume file it starts from; NULL: initialised */
+    bool restarted;          /* to be resumed, but nothing was saved yet: it begins anew */
     const char *log, *final; /* paths it will write */
 };
 
@@ -50,10 +51,12 @@ struct gs_training_report {
 };
 
 /* Everything that can be wrong is found here, before the first step: data, outputs of an earlier
- * run (refused; `force` removes them, `resume` goes on from the latest), model, memory. Nothing is
+ * run (refused; `force` removes them, `resume` goes on from the latest, or from the start where an
+ * earlier run was killed before its first checkpoint), model, memory. Nothing is
  * written yet. Free with gs_training_close (NULL is fine). `config` is borrowed.
  * Errors, besides those of files: GS_EXISTS, GS_CONFIG, GS_RANGE (data shorter than one step, ids
- * beyond the vocabulary). */
+ * beyond the vocabulary), GS_NO_MEMORY (the run would not fit: before anything large is allocated,
+ * with the setting that would). */
 enum gs_status gs_training_open(const struct gs_training_config *config, bool force, bool resume,
                                 struct gs_training **training, struct gs_error *error);
 void gs_training_close(struct gs_training *training);

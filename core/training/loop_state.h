@@ -9,6 +9,7 @@
 #include "core/training/micro_batch.h"
 #include "core/training/resume.h"
 #include "core/training/run_files.h"
+#include "core/training/run_table.h"
 #include "core/training/schedule.h"
 
 struct gs_training {
@@ -16,7 +17,10 @@ struct gs_training {
     bool force;
     struct gs_run_files files;
     char *resume_path; /* NULL: a new run */
-    char *log_path, *final_path;
+    char *log_path, *speed_path, *final_path;
+    struct gs_training_log *log; /* these two are open while it runs */
+    struct gs_run_table *speed;
+    size_t safe_step; /* up to which everything is on disk */
 
     struct gs_model *model;
     struct gs_tokens *tokens;

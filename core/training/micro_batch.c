@@ -18,12 +18,47 @@ static enum gs_status allocate(struct gs_micro_batch *m, struct gs_error *error)
     return GS_OK;
 }
 
+static bool is_cut(const struct gs_micro_batch_options *options) {
+    return options->truncate > 0 && options->truncate < options->predicted;
+}
+
+static size_t piece_of(const struct gs_micro_batch_options *options, size_t window) {
+    return is_cut(options) ? options->truncate : window;
+}
+
+static struct gs_runner_options runner_options(const struct gs_micro_batch_options *options,
+                                               size_t piece) {
+    return (struct gs_runner_options){.batch = options->batch,
+                                      .steps = piece,
+                                      .train = true,
+                                      .bf16 = options->bf16,
+                                      .recompute_every = options->recompute_every};
+}
+
+/* *sum += batch * steps * size; false when it wraps. */
+static bool add_bytes(size_t *sum, size_t batch, size_t steps, size_t size) {
+    size_t bytes;
+    return gs_multiply(batch, steps, &bytes) && gs_multiply(bytes, size, &bytes) &&
+           gs_add(*sum, bytes, sum);
+}
+
+size_t gs_micro_batch_bytes(const struct gs_model *model,
+                            const struct gs_micro_batch_options *options) {
+    const size_t window = options->predicted + gs_model_first(model);
+    const size_t piece = piece_of(options, window);
+    const struct gs_runner_options runner = runner_options(options, piece);
+    size_t bytes = gs_runner_bytes(model, &runner);
+    bool good = add_bytes(&bytes, options->batch, window, sizeof(uint32_t)) &&
+                add_bytes(&bytes, options->batch, piece, sizeof(uint32_t) + sizeof(float)) &&
+                add_bytes(&bytes, options->batch, gs_model_state_floats(model), sizeof(float));
+    return good ? bytes : SIZE_MAX;
+}
+
 enum gs_status gs_micro_batch_create(struct gs_model *model,
                                      const struct gs_micro_batch_options *options,
                                      struct gs_micro_batch **micro_batch, struct gs_error *error) {
     size_t first = gs_model_first(model);
-    bool cut = options->truncate > 0 && options->truncate < options->predicted;
-    if (cut && first > 0) {
+    if (is_cut(options) && first > 0) {
         gs_fail(error, GS_UNSUPPORTED, "the gradient of a %s cannot be cut inside a window",
                 gs_model_kind(model));
         gs_error_expected(error, "training.truncate_bptt 0");
@@ -34,12 +69,8 @@ enum gs_status gs_micro_batch_create(struct gs_model *model,
     if (!m) return gs_fail_memory(error, sizeof *m, "a batch");
     m->options = *options;
     m->window = options->predicted + first;
-    m->piece = cut ? options->truncate : m->window;
-    const struct gs_runner_options runner = {.batch = options->batch,
-                                             .steps = m->piece,
-                                             .train = true,
-                                             .bf16 = options->bf16,
-                                             .recompute_every = options->recompute_every};
+    m->piece = piece_of(options, m->window);
+    const struct gs_runner_options runner = runner_options(options, m->piece);
     enum gs_status status = gs_runner_create(model, &runner, &m->runner, error);
     if (status == GS_OK) status = gs_state_create(model, options->batch, &m->state, error);
     if (status == GS_OK) {

@@ -35,6 +35,10 @@ struct gs_micro_batch {
 enum gs_status gs_micro_batch_create(struct gs_model *model,
                                      const struct gs_micro_batch_options *options,
                                      struct gs_micro_batch **micro_batch, struct gs_error *error);
+/* Bytes that making one would take; `model` may be an outline. SIZE_MAX: more than can be counted.
+ */
+size_t gs_micro_batch_bytes(const struct gs_model *model,
+                            const struct gs_micro_batch_options *options);
 void gs_micro_batch_destroy(struct gs_micro_batch *micro_batch);
 
 /* Run micro-batch number `index` of the data: its windows are index * batch + 0 … batch - 1, each

@@ -32,6 +32,10 @@ char *gs_run_log_path(const struct gs_run_files *files) {
     return path_of(files->log, files->name, "train_log", ".csv");
 }
 
+char *gs_run_speed_path(const struct gs_run_files *files) {
+    return path_of(files->log, files->name, "train_speed", ".csv");
+}
+
 enum gs_status gs_run_files_prepare(const struct gs_run_files *files, struct gs_error *error) {
     enum gs_status status = gs_folder_create(files->checkpoint, error);
     if (status == GS_OK) status = gs_folder_create(files->log, error);
@@ -83,13 +87,17 @@ static enum gs_status refuse_or_remove(const char *path, bool force, bool remove
     return GS_OK;
 }
 
-static enum gs_status clear_log(const struct gs_run_files *files, bool force, bool remove_it,
-                                struct gs_error *error) {
-    char *path = gs_run_log_path(files);
-    if (!path) return gs_fail_memory(error, strlen(files->name), "a path");
-    enum gs_status status =
-        gs_path_exists(path) ? refuse_or_remove(path, force, remove_it, error) : GS_OK;
-    gs_free(path);
+static enum gs_status clear_tables(const struct gs_run_files *files, bool force, bool remove_them,
+                                   struct gs_error *error) {
+    char *paths[] = {gs_run_log_path(files), gs_run_speed_path(files)};
+    enum gs_status status = GS_OK;
+    for (size_t i = 0; i < 2 && status == GS_OK; i++) {
+        if (!paths[i])
+            status = gs_fail_memory(error, strlen(files->name), "a path");
+        else if (gs_path_exists(paths[i]))
+            status = refuse_or_remove(paths[i], force, remove_them, error);
+    }
+    for (size_t i = 0; i < 2; i++) gs_free(paths[i]);
     return status;
 }
 
@@ -98,7 +106,7 @@ enum gs_status gs_run_files_clear(const struct gs_run_files *files, long long fi
     char **names = NULL;
     size_t count = 0;
     enum gs_status status = GS_OK;
-    if (first == 0) status = clear_log(files, force, remove_them, error);
+    if (first == 0) status = clear_tables(files, force, remove_them, error);
     if (status == GS_OK && gs_path_is_folder(files->checkpoint))
         status = gs_folder_list(files->checkpoint, &names, &count, error);
     for (size_t i = 0; i < count && status == GS_OK; i++) {
@@ -143,4 +151,76 @@ enum gs_status gs_run_files_latest(const struct gs_run_files *files, char **path
     }
     *path = gs_run_file_path(files, GS_RUN_RESUME, best_label);
     return *path ? GS_OK : gs_fail_memory(error, strlen(files->name), "a path");
+}
+
+/* ---- housekeeping: what cannot be removed is left alone ---------------------------------------
+ */
+
+static void remove_in(const char *folder, const char *name) {
+    char *path = gs_path_join(folder, name);
+    if (path) remove(path);
+    gs_free(path);
+}
+
+static int compare_steps(const void *a, const void *b) {
+    long long x = *(const long long *)a, y = *(const long long *)b;
+    return (x < y) - (x > y); /* latest first */
+}
+
+/* Steps of all checkpoints in the middle, latest first, each once. */
+static size_t list_steps(const struct gs_run_files *files, char **names, size_t count,
+                         long long *steps) {
+    size_t found = 0, distinct = 0;
+    for (size_t i = 0; i < count; i++) {
+        enum gs_run_file what;
+        if (recognise(files, names[i], &what, &steps[found]) && steps[found] > 0) found++;
+    }
+    if (found) qsort(steps, found, sizeof *steps, compare_steps);
+    for (size_t i = 0; i < found; i++)
+        if (i == 0 || steps[i] != steps[i - 1]) steps[distinct++] = steps[i];
+    return distinct;
+}
+
+void gs_run_files_prune(const struct gs_run_files *files, size_t keep) {
+    char **names;
+    size_t count;
+    if (gs_folder_list(files->checkpoint, &names, &count, NULL) != GS_OK) return;
+    long long *steps = gs_calloc(count + 1, sizeof *steps);
+    size_t distinct = steps ? list_steps(files, names, count, steps) : 0;
+    for (size_t i = 0; i < count && distinct > keep; i++) {
+        enum gs_run_file what;
+        long long step;
+        if (recognise(files, names[i], &what, &step) && step > 0 && step < steps[keep - 1])
+            remove_in(files->checkpoint, names[i]);
+    }
+    gs_free(steps);
+    gs_free_names(names, count);
+}
+
+/* ".<name>_<step>.safetensors.gpnscope-<process>-<number>" and so on (core/base/output.c). */
+static bool is_temporary(const struct gs_run_files *files, const char *name) {
+    char of[256];
+    const char *tail = strstr(name, ".gpnscope-");
+    if (name[0] != '.' || !tail || (size_t)(tail - name) >= sizeof of) return false;
+    memcpy(of, name + 1, (size_t)(tail - name - 1));
+    of[tail - name - 1] = '\0';
+    enum gs_run_file what;
+    long long step;
+    if (recognise(files, of, &what, &step)) return true;
+    size_t length = strlen(files->name);
+    if (strncmp(of, files->name, length) != 0) return false;
+    return strcmp(of + length, "_train_log.csv") == 0 ||
+           strcmp(of + length, "_train_speed.csv") == 0;
+}
+
+void gs_run_files_sweep(const struct gs_run_files *files) {
+    const char *const folders[] = {files->checkpoint, files->log};
+    for (size_t k = 0; k < 2; k++) {
+        char **names;
+        size_t count;
+        if (gs_folder_list(folders[k], &names, &count, NULL) != GS_OK) continue;
+        for (size_t i = 0; i < count; i++)
+            if (is_temporary(files, names[i])) remove_in(folders[k], names[i]);
+        gs_free_names(names, count);
+    }
 }

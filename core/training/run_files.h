@@ -3,7 +3,8 @@
  *     <checkpoint>/<name>_<step>.safetensors          the model after so many steps
  *     <checkpoint>/<name>_final.safetensors           where the run ended
  *     <checkpoint>/<name>_<step>.resume.safetensors   all that going on from there needs
- *     <log>/<name>_train_log.csv
+ *     <log>/<name>_train_log.csv                      loss, rate and norms
+ *     <log>/<name>_train_speed.csv                    tokens a second and time left
  */
 #ifndef GS_CORE_TRAINING_RUN_FILES_H
 #define GS_CORE_TRAINING_RUN_FILES_H
@@ -25,15 +26,24 @@ enum { GS_RUN_FINAL = -1 }; /* as a step: the final one */
 /* New strings (gs_free); NULL when memory is short. */
 char *gs_run_file_path(const struct gs_run_files *files, enum gs_run_file what, long long step);
 char *gs_run_log_path(const struct gs_run_files *files);
+char *gs_run_speed_path(const struct gs_run_files *files);
 
 /* Make both folders. */
 enum gs_status gs_run_files_prepare(const struct gs_run_files *files, struct gs_error *error);
 
 /* Checkpoints of this run's name, of step `first` and later, that an earlier run left and a new one
- * would mix with; with `first` 0 the log, too. Without `force` they are refused (GS_EXISTS, naming
- * one); with it they are removed when `remove` is true. */
+ * would mix with; with `first` 0 the tables, too. Without `force` they are refused (GS_EXISTS,
+ * naming one); with it they are removed when `remove` is true. */
 enum gs_status gs_run_files_clear(const struct gs_run_files *files, long long first, bool force,
                                   bool remove, struct gs_error *error);
+
+/* Remove checkpoints in the middle (their models and resume files) but those of the newest `keep`
+ * steps. The untrained and the final one stay. Call when the newest is safely on disk. */
+void gs_run_files_prune(const struct gs_run_files *files, size_t keep);
+
+/* Remove the temporary files that a killed run of this name left. Call with the log open: then no
+ * other process writes this run. */
+void gs_run_files_sweep(const struct gs_run_files *files);
 
 /* The resume file of the latest step; GS_MISSING when there is none. *path is new (gs_free). */
 enum gs_status gs_run_files_latest(const struct gs_run_files *files, char **path,

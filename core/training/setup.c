@@ -1,10 +1,12 @@
 /* Making a training run ready: every check that can be made before the first step. */
 #include "core/training/loop_state.h"
 
+#include "core/base/environment.h"
 #include "core/base/file.h"
 #include "core/base/memory.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/checkpoint/model_config.h"
+#include "core/training/memory.h"
 
 #include <string.h>
 
@@ -17,6 +19,7 @@ void gs_training_close(struct gs_training *t) {
     gs_tokens_close(t->tokens);
     gs_free(t->resume_path);
     gs_free(t->log_path);
+    gs_free(t->speed_path);
     gs_free(t->final_path);
     gs_free(t->position.metrics);
     gs_free(t->step_metrics);
@@ -47,7 +50,12 @@ static char *resume_beside(const char *path) {
 }
 
 static enum gs_status find_resume(struct gs_training *t, bool resume, struct gs_error *error) {
-    if (resume) return gs_run_files_latest(&t->files, &t->resume_path, error);
+    if (resume) {
+        enum gs_status status = gs_run_files_latest(&t->files, &t->resume_path, error);
+        if (status != GS_MISSING || !gs_path_exists(t->log_path)) return status;
+        t->plan.restarted = true; /* killed before its first checkpoint */
+        return GS_OK;
+    }
     if (!t->config->resume) return GS_OK;
     t->resume_path = resume_beside(t->config->resume);
     return t->resume_path ? GS_OK : gs_fail_memory(error, strlen(t->config->resume), "a path");
@@ -58,10 +66,12 @@ static enum gs_status check_files(struct gs_training *t, bool resume, struct gs_
     const struct gs_training_config *config = t->config;
     t->files = (struct gs_run_files){config->checkpoint, config->log, config->name};
     t->log_path = gs_run_log_path(&t->files);
+    t->speed_path = gs_run_speed_path(&t->files);
     t->final_path = gs_run_file_path(&t->files, GS_RUN_MODEL, GS_RUN_FINAL);
-    if (!t->log_path || !t->final_path) return gs_fail_memory(error, 0, "a path");
-    enum gs_status status = find_resume(t, resume, error);
-    long long first = 0;
+    if (!t->log_path || !t->speed_path || !t->final_path) return gs_fail_memory(error, 0, "a path");
+    enum gs_status status = gs_run_table_check_free(t->log_path, error);
+    if (status == GS_OK) status = find_resume(t, resume, error);
+    long long first = t->plan.restarted ? 1 : 0;
     if (status == GS_OK && t->resume_path) {
         status = gs_resume_step(t->resume_path, &first, error);
         first++;
@@ -127,13 +137,14 @@ static enum gs_status fail_short(const struct gs_training *t, const char *of_wha
     return GS_RANGE;
 }
 
-static enum gs_status open_data(struct gs_training *t, struct gs_error *error) {
+static enum gs_status open_data(struct gs_training *t, const struct gs_model *model,
+                                struct gs_error *error) {
     const struct gs_training_config *config = t->config;
     enum gs_status status = gs_tokens_open(config->data, NULL, &t->tokens, error);
     if (status != GS_OK) return status;
     struct gs_training_plan *plan = &t->plan;
     plan->tokens = gs_tokens_count(t->tokens);
-    plan->window = config->seq_len + gs_model_first(t->model);
+    plan->window = config->seq_len + gs_model_first(model);
     size_t batch, step;
     if (!gs_multiply(config->batch_size, plan->window, &batch)) batch = SIZE_MAX;
     if (!gs_multiply(config->grad_accum, batch, &step)) step = SIZE_MAX;
@@ -143,18 +154,38 @@ static enum gs_status open_data(struct gs_training *t, struct gs_error *error) {
     if (plan->tokens < step) return fail_short(t, "one step's batches", step, error);
     t->identity =
         (struct gs_run_identity){gs_tokens_sha256(t->tokens), config->batch_size, plan->window};
-    return gs_tokens_check(t->tokens, gs_model_vocab(t->model), error);
+    return gs_tokens_check(t->tokens, gs_model_vocab(model), error);
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static enum gs_status check_memory(struct gs_training *t, const struct gs_model *model,
+                                   struct gs_error *error) {
+    struct gs_memory_room room = {SIZE_MAX, ""};
+    struct gs_training_memory memory;
+    if (!t->config->ignore_memory) gs_memory_room("", (size_t)gs_threads_get(), &room);
+    enum gs_status status =
+        gs_training_memory_check(model, t->config, t->resume_path != NULL, &room, &memory, error);
+    t->plan.memory = memory.total;
+    return status;
+}
+
+/* What can be known from a model without its values, before much is allocated. */
+static enum gs_status check_outline(struct gs_training *t, struct gs_error *error) {
+    struct gs_model *outline = NULL;
+    enum gs_status status =
+        gs_model_outline_from_config(t->config->object, t->config->source, &outline, error);
+    if (status == GS_OK) status = open_data(t, outline, error);
+    if (status == GS_OK) status = check_memory(t, outline, error);
+    gs_model_destroy(outline);
+    return status;
 }
 
 /* ---- what the steps need -------------------------------------------------------------------- */
 
 static enum gs_status make_micro_batch(struct gs_training *t, struct gs_error *error) {
-    const struct gs_training_config *config = t->config;
-    const struct gs_micro_batch_options options = {.batch = config->batch_size,
-                                                   .predicted = config->seq_len,
-                                                   .truncate = config->truncate_bptt,
-                                                   .recompute_every = config->recompute_every,
-                                                   .bf16 = config->bf16};
+    const struct gs_training_setting setting = gs_training_setting_of(t->config);
+    const struct gs_micro_batch_options options = gs_training_micro_batch_options(&setting);
     enum gs_status status = gs_micro_batch_create(t->model, &options, &t->micro_batch, error);
     if (status != GS_OK) return status;
     size_t count = t->micro_batch->metric_count;
@@ -188,6 +219,7 @@ static enum gs_status take_up(struct gs_training *t, struct gs_error *error) {
     enum gs_status status =
         gs_resume_load(t->resume_path, t->model, t->adamw, &t->position, &t->identity, error);
     if (status == GS_OK) status = gs_runner_refresh(t->micro_batch->runner, error);
+    t->safe_step = t->position.step;
     return status;
 }
 
@@ -195,14 +227,8 @@ static enum gs_status make_plan(struct gs_training *t, struct gs_error *error) {
     const struct gs_training_config *config = t->config;
     struct gs_training_plan *plan = &t->plan;
     const struct gs_parameters *parameters = gs_model_parameters(t->model);
-    const struct gs_runner_options runner = {.batch = config->batch_size,
-                                             .steps = t->micro_batch->piece,
-                                             .train = true,
-                                             .bf16 = config->bf16,
-                                             .recompute_every = config->recompute_every};
     plan->kind = gs_model_kind(t->model);
     plan->parameters = parameters->count;
-    plan->memory = 4 * sizeof(float) * parameters->stride + gs_runner_bytes(t->model, &runner);
     plan->from = t->resume_path ? t->resume_path : config->init;
     plan->log = t->log_path;
     plan->final = t->final_path;
@@ -232,8 +258,8 @@ enum gs_status gs_training_open(const struct gs_training_config *config, bool fo
     t->config = config;
     t->force = force;
     enum gs_status status = check_files(t, resume, error);
+    if (status == GS_OK) status = check_outline(t, error);
     if (status == GS_OK) status = make_model(t, error);
-    if (status == GS_OK) status = open_data(t, error);
     if (status == GS_OK) status = make_micro_batch(t, error);
     if (status == GS_OK) status = make_optimiser(t, error);
     if (status == GS_OK) status = take_up(t, error);

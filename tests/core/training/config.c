@@ -95,7 +95,8 @@ static void test_overrides(void **state) {
                           "init=a=b.safetensors",
                           "training.batch_size=16"};
     const uint64_t seed = 77;
-    const struct gs_training_overrides overrides = {sets, 8, "out", &seed, 9};
+    const struct gs_training_overrides overrides = {
+        .sets = sets, .set_count = 8, .output = "out", .seed = &seed, .steps = 9};
     struct gs_training_config *config =
         read(with("\"log\":\"logs/x\"", "\"log\":\"l\""), &overrides);
     assert_int_equal(config->batch_size, 16);
@@ -126,14 +127,14 @@ static void test_bad_overrides(void **state) {
     static const char *const bad[] = {"training.batch_size", "=3", ".seed=1", "training.=1",
                                       "training..seed=1",    ""};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        const struct gs_training_overrides overrides = {&bad[i], 1, NULL, NULL, 0};
+        const struct gs_training_overrides overrides = {.sets = &bad[i], .set_count = 1};
         refuse(with("run", "run"), &overrides, GS_USAGE, "--set", "KEY=VALUE");
     }
     const char *unknown = "training.batchsize=3";
-    const struct gs_training_overrides overrides = {&unknown, 1, NULL, NULL, 0};
+    const struct gs_training_overrides overrides = {.sets = &unknown, .set_count = 1};
     refuse(with("run", "run"), &overrides, GS_CONFIG, "batchsize", "\"batch_size\"");
     const char *through_number = "training.seed.low=3";
-    const struct gs_training_overrides through = {&through_number, 1, NULL, NULL, 0};
+    const struct gs_training_overrides through = {.sets = &through_number, .set_count = 1};
     refuse(with("run", "run"), &through, GS_CONFIG, "training.seed", "whole number");
 }
 
