@@ -3,8 +3,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-enum { ALIGNMENT = 64 }; /* a cache line, and the widest vector */
+enum { ALIGNMENT = 64 };                /* a cache line, and the widest vector */
+enum { LARGE_PAGES = 8 * 1024 * 1024 }; /* bytes from which pages of 2 MiB are worth asking for */
 
 /* In a larger object the difference of two pointers would overflow. */
 static const size_t largest = PTRDIFF_MAX - ALIGNMENT;
@@ -21,6 +24,19 @@ bool gs_add(size_t a, size_t b, size_t *sum) {
     return true;
 }
 
+/* Weights are read from end to end again and again: in pages of 4 KiB, tables of pages are read
+ * beside them. Advice only, before the first write; what refuses it works as before. */
+static void advise_large_pages(char *pointer, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    long size = sysconf(_SC_PAGESIZE);
+    if (bytes < LARGE_PAGES || size <= 0) return;
+    size_t page = (size_t)size, skip = (page - (uintptr_t)pointer % page) % page;
+    madvise(pointer + skip, (bytes - skip) / page * page, MADV_HUGEPAGE);
+#else
+    (void)pointer, (void)bytes;
+#endif
+}
+
 void *gs_calloc(size_t count, size_t size) {
     size_t bytes, padded;
     if (!gs_multiply(count, size, &bytes) || bytes > largest) return NULL;
@@ -28,7 +44,9 @@ void *gs_calloc(size_t count, size_t size) {
     padded -= padded % ALIGNMENT; /* aligned_alloc wants a multiple */
     if (padded == 0) padded = ALIGNMENT;
     void *pointer = aligned_alloc(ALIGNMENT, padded);
-    if (pointer) memset(pointer, 0, padded);
+    if (!pointer) return NULL;
+    advise_large_pages(pointer, padded);
+    memset(pointer, 0, padded);
     return pointer;
 }
 
