@@ -2,6 +2,8 @@
 
 #include "core/base/file.h"
 #include "core/base/memory.h"
+#include "probes/trace/chunk_index.h"
+#include "probes/trace/direct.h"
 #include "probes/trace/global_heap.h"
 #include "probes/trace/narrow.h"
 
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -26,7 +29,9 @@ struct gs_h5 {
     char *path;
     bool external_met;
     bool writable;
-    bool failed; /* a write went wrong: the library's state is not to be trusted any more */
+    bool failed;      /* a write went wrong: the library's state is not to be trusted any more */
+    int descriptor;   /* the library's own; -1 where it has none that we can use */
+    size_t half_node; /* K of chunk indexes; 0 where addresses and sizes are not 8 bytes each */
 };
 
 struct gs_h5_data {
@@ -35,6 +40,10 @@ struct gs_h5_data {
     char *path;
     struct gs_h5_shape shape;
     enum { PLAIN, HALF, BRAIN } narrow; /* the two 16-bit floats */
+    bool native;                        /* elements stand in the file as in memory */
+    bool is_direct;                     /* rows can be read and written without the library */
+    struct gs_direct direct;
+    uint64_t *address; /* (chunks) of direct */
 };
 
 /* ---- the library and its errors ---- */
@@ -176,6 +185,7 @@ static struct gs_h5 *file_create(const char *path) {
     struct gs_h5 *file = gs_calloc(1, sizeof *file);
     if (!file) return NULL;
     file->id = H5I_INVALID_HID;
+    file->descriptor = -1;
     file->path = gs_strdup(path);
     file->links = H5Pcreate(H5P_LINK_ACCESS);
     if (!file->path || file->links < 0 || H5Pset_elink_cb(file->links, refuse_external, file) < 0) {
@@ -183,6 +193,23 @@ static struct gs_h5 *file_create(const char *path) {
         return NULL;
     }
     return file;
+}
+
+/* The descriptor of an opened file, and how its chunk indexes are laid out. */
+static void look_inside(struct gs_h5 *file) {
+    size_t address_size = 0, size_size = 0;
+    unsigned half_node = 0;
+    void *handle = NULL;
+    hid_t access = H5Fget_access_plist(file->id), creation = H5Fget_create_plist(file->id);
+    if (access >= 0 && H5Pget_driver(access) == H5FD_SEC2 &&
+        H5Fget_vfd_handle(file->id, access, &handle) >= 0 && handle)
+        file->descriptor = *(const int *)handle;
+    if (creation >= 0 && H5Pget_sizes(creation, &address_size, &size_size) >= 0 &&
+        address_size == 8 && size_size == 8 && H5Pget_istore_k(creation, &half_node) >= 0)
+        file->half_node = half_node;
+    if (creation >= 0) H5Pclose(creation);
+    if (access >= 0) H5Pclose(access);
+    H5Eclear2(H5E_DEFAULT);
 }
 
 /* What fopen says about a file that HDF5 could not open: its words are better. */
@@ -212,6 +239,7 @@ enum gs_status gs_h5_open(const char *path, struct gs_h5 **file, struct gs_error
         file_free(opened);
         return status;
     }
+    look_inside(opened);
     *file = opened;
     return GS_OK;
 }
@@ -252,6 +280,7 @@ enum gs_status gs_h5_create(const char *path, struct gs_h5 **file, struct gs_err
         return status;
     }
     H5Pclose(access);
+    look_inside(created);
     created->writable = true;
     *file = created;
     return GS_OK;
@@ -270,6 +299,7 @@ enum gs_status gs_h5_open_to_write(const char *path, struct gs_h5 **file, struct
         return status;
     }
     H5Pclose(access);
+    look_inside(opened);
     opened->writable = true;
     /* A kill between the chunk index and the superblock leaves chunks behind the end that the file
      * says it has; the library would refuse to touch them, or put others in their place. */
@@ -762,6 +792,16 @@ static void describe_float(struct gs_h5_data *data, hid_t type) {
              data->narrow == BRAIN ? "bfloat" : "float", (unsigned)(shape->bytes * 8) & 0x3ffu);
 }
 
+/* Would a read or write of the native kind change no byte? */
+static bool is_native(const struct gs_h5_data *data, hid_t type) {
+    if (data->narrow != PLAIN) return H5Tget_order(type) == H5Tget_order(H5T_NATIVE_INT);
+    const hid_t natives[] = {H5T_NATIVE_FLOAT, H5T_NATIVE_UINT16, H5T_NATIVE_UINT32,
+                             H5T_NATIVE_UINT64};
+    for (size_t i = 0; i < sizeof natives / sizeof *natives; i++)
+        if (H5Tequal(type, natives[i]) > 0) return true;
+    return false;
+}
+
 static void describe_type(struct gs_h5_data *data, hid_t type) {
     struct gs_h5_shape *shape = &data->shape;
     shape->family = GS_H5_OTHER;
@@ -785,6 +825,7 @@ static void describe_type(struct gs_h5_data *data, hid_t type) {
     default:
         break;
     }
+    data->native = is_native(data, type);
 }
 
 static enum gs_status describe_space(struct gs_h5_data *data, hid_t space, struct gs_error *error) {
@@ -880,10 +921,8 @@ static bool could_hold(const struct gs_h5_data *data, size_t elements) {
     return gs_multiply(elements, data->shape.bytes, &bytes) && bytes / DEFLATE_LIMIT <= size;
 }
 
-/* Was everything stored, or would HDF5 make some of it up? */
+/* Was everything stored, or would HDF5 make some of it up? Asks the library. */
 static bool has_holes(const struct gs_h5_data *data, H5D_layout_t layout, const hsize_t *chunk) {
-    if (data->shape.count == 0) return false;
-    if (!could_hold(data, data->shape.count)) return true;
     if (layout != H5D_CHUNKED) return H5Dget_storage_size(data->id) == 0;
     hsize_t stored = 0, expected = 1;
     for (size_t axis = 0; axis < data->shape.rank; axis++)
@@ -892,6 +931,103 @@ static bool has_holes(const struct gs_h5_data *data, H5D_layout_t layout, const 
     bool counted = space >= 0 && H5Dget_num_chunks(data->id, space, &stored) >= 0;
     if (space >= 0) H5Sclose(space);
     return !counted || stored < expected;
+}
+
+/* Where everything stands: rows in one piece or in chunks of whole rows, of native elements. */
+static void make_direct(struct gs_h5_data *data, uint64_t *address, size_t chunk_rows) {
+    gs_free(data->address);
+    data->address = address;
+    data->is_direct = address != NULL && data->native && data->shape.rank > 0;
+    data->direct = (struct gs_direct){.file = data->file->descriptor,
+                                      .row_bytes = data->shape.row * data->shape.bytes,
+                                      .chunk_rows = chunk_rows,
+                                      .address = address};
+}
+
+static uint64_t file_end(const struct gs_h5 *file) {
+    struct stat status;
+    return fstat(file->descriptor, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+/* A contiguous dataset that stands whole in the file. */
+static void locate_contiguous(struct gs_h5_data *data) {
+    haddr_t place = H5Dget_offset(data->id);
+    uint64_t end = file_end(data->file), bytes = (uint64_t)data->shape.count * data->shape.bytes;
+    if (place == HADDR_UNDEF || place > end || bytes > end - place) return;
+    uint64_t *address = gs_calloc(1, sizeof *address);
+    if (!address) return;
+    *address = place;
+    make_direct(data, address, data->shape.dims[0] ? data->shape.dims[0] : 1);
+}
+
+static bool holds_whole_rows(const struct gs_h5_data *data, const hsize_t *chunk) {
+    for (size_t axis = 1; axis < data->shape.rank; axis++)
+        if (chunk[axis] != data->shape.dims[axis]) return false;
+    return true;
+}
+
+/* The chunks' places, and whether some are missing, from the file's bytes. */
+static enum gs_chunk_answer locate_chunks(struct gs_h5_data *data, const hsize_t *chunk,
+                                          bool filtered) {
+    H5O_info_t object;
+    struct gs_chunk_index index;
+    uint64_t sizes[GS_H5_MAX_RANK];
+    for (size_t axis = 0; axis < data->shape.rank; axis++) {
+        if (chunk[axis] == 0) return GS_CHUNKS_STRANGE;
+        sizes[axis] = chunk[axis];
+    }
+    if (data->file->descriptor < 0 || data->file->half_node == 0 ||
+        H5Oget_info2(data->id, &object, H5O_INFO_BASIC) < 0)
+        return GS_CHUNKS_STRANGE;
+    struct gs_chunk_question question = {.file = data->file->descriptor,
+                                         .end = file_end(data->file),
+                                         .header = object.addr,
+                                         .half_node = data->file->half_node,
+                                         .rank = data->shape.rank,
+                                         .dims = data->shape.dims,
+                                         .chunk = sizes,
+                                         .element = data->shape.bytes,
+                                         .filtered = filtered};
+    enum gs_chunk_answer answer = gs_chunk_index_read(&question, &index);
+    if (answer != GS_CHUNKS_FOUND) return answer;
+    data->shape.holes = index.stored < index.expected;
+    bool plain = !filtered && !data->shape.holes && holds_whole_rows(data, chunk);
+    if (plain)
+        make_direct(data, index.address, data->shape.chunk_rows);
+    else
+        gs_free(index.address);
+    return answer;
+}
+
+/* Sets holes and, where it can be, direct. In a file that is being written the index on disk is
+ * behind until it is flushed (gs_h5_data_locate). */
+static enum gs_status locate(struct gs_h5_data *data, H5D_layout_t layout, const hsize_t *chunk,
+                             bool filtered, struct gs_error *error) {
+    if (data->shape.count == 0) return GS_OK;
+    data->shape.holes = true;
+    if (!could_hold(data, data->shape.count)) return GS_OK;
+    enum gs_chunk_answer answer = GS_CHUNKS_STRANGE;
+    if (layout == H5D_CHUNKED && !data->file->writable)
+        answer = locate_chunks(data, chunk, filtered);
+    if (answer == GS_CHUNKS_DAMAGED)
+        return fail_object(error, GS_FORMAT, data->file, data->path,
+                           "a damaged index: where its chunks stand cannot be known");
+    if (answer == GS_CHUNKS_STRANGE) data->shape.holes = has_holes(data, layout, chunk);
+    bool settled = !data->file->writable && data->file->descriptor >= 0;
+    if (layout == H5D_CONTIGUOUS && settled && !data->shape.holes) locate_contiguous(data);
+    return GS_OK;
+}
+
+void gs_h5_data_locate(struct gs_h5_data *data) {
+    hsize_t chunk[GS_H5_MAX_RANK + 1] = {0};
+    bool holes = data->shape.holes;
+    hid_t creation = H5Dget_create_plist(data->id);
+    if (creation >= 0 && H5Pget_layout(creation) == H5D_CHUNKED &&
+        H5Pget_chunk(creation, GS_H5_MAX_RANK, chunk) >= 0 && data->shape.count > 0)
+        locate_chunks(data, chunk, H5Pget_nfilters(creation) > 0);
+    if (creation >= 0) H5Pclose(creation);
+    data->shape.holes = holes;
+    H5Eclear2(H5E_DEFAULT);
 }
 
 static enum gs_status check_layout(struct gs_h5_data *data, hid_t creation,
@@ -906,12 +1042,12 @@ static enum gs_status check_layout(struct gs_h5_data *data, hid_t creation,
     hsize_t chunk[GS_H5_MAX_RANK + 1] = {0};
     if (layout == H5D_CHUNKED && H5Pget_chunk(creation, GS_H5_MAX_RANK, chunk) >= 0)
         data->shape.chunk_rows = (size_t)chunk[0];
-    data->shape.holes = has_holes(data, layout, chunk);
     if (!could_hold(data, data->shape.row))
         return fail_object(error, GS_FORMAT, data->file, data->path,
                            "a row is larger than the whole file can hold");
-    if (layout != H5D_CHUNKED) return GS_OK;
-    return check_filters(data, creation, error);
+    enum gs_status status = layout == H5D_CHUNKED ? check_filters(data, creation, error) : GS_OK;
+    if (status != GS_OK) return status;
+    return locate(data, layout, chunk, H5Pget_nfilters(creation) > 0, error);
 }
 
 /* ---- opening and creating datasets ---- */
@@ -930,12 +1066,17 @@ static struct gs_h5_data *data_alloc(struct gs_h5 *file, const char *path) {
 void gs_h5_data_close(struct gs_h5_data *data) {
     if (!data) return;
     if (data->id >= 0 && !data->file->failed) H5Dclose(data->id);
+    gs_free(data->address);
     gs_free(data->path);
     gs_free(data);
 }
 
 const struct gs_h5_shape *gs_h5_data_shape(const struct gs_h5_data *data) {
     return &data->shape;
+}
+
+bool gs_h5_data_is_direct(const struct gs_h5_data *data) {
+    return data->is_direct;
 }
 
 static enum gs_status describe(struct gs_h5_data *data, struct gs_error *error) {
@@ -1114,6 +1255,21 @@ static bool select_rows(const struct gs_h5_data *data, size_t first, size_t rows
            H5Sselect_hyperslab(selection->file, H5S_SELECT_SET, start, NULL, count, NULL) >= 0;
 }
 
+static enum gs_status fail_direct(const struct gs_h5_data *data, size_t first, size_t rows,
+                                  bool writing, int number, struct gs_error *error) {
+    gs_fail(error, GS_IO, "%s %zu rows from row %zu on: %s (errno %d)",
+            writing ? "writing" : "reading", rows, first, strerror(number), number);
+    gs_error_where(error, "%s, %s", data->file->path, data->path);
+    return GS_IO;
+}
+
+/* Bounds are checked. */
+static enum gs_status read_direct(const struct gs_h5_data *data, size_t first, size_t rows,
+                                  void *to, struct gs_error *error) {
+    int failed = gs_direct_read(&data->direct, first, rows, to);
+    return failed ? fail_direct(data, first, rows, false, failed, error) : GS_OK;
+}
+
 /* Bounds are checked; `memory` is the type of `values`. Nothing is done for no elements. */
 static enum gs_status transfer(const struct gs_h5_data *data, size_t first, size_t rows,
                                hid_t memory, void *to, const void *from, struct gs_error *error) {
@@ -1135,8 +1291,41 @@ static enum gs_status transfer(const struct gs_h5_data *data, size_t first, size
     return fail_as(error, to ? GS_FORMAT : GS_IO, data->file, data->path, doing, &complaint);
 }
 
+/* Is `type` what stands in the file? */
+static bool is_type_of(const struct gs_h5_data *data, enum gs_h5_type type) {
+    const struct gs_h5_shape *shape = &data->shape;
+    switch (type) {
+    case GS_H5_F16:
+        return data->narrow == HALF;
+    case GS_H5_F32:
+        return shape->family == GS_H5_FLOAT && shape->bytes == 4;
+    case GS_H5_U16:
+        return shape->family == GS_H5_INTEGER && shape->bytes == 2;
+    case GS_H5_U32:
+        return shape->family == GS_H5_INTEGER && shape->bytes == 4;
+    case GS_H5_F64:
+    case GS_H5_U64:
+    case GS_H5_I64:
+        break;
+    }
+    return false;
+}
+
+static enum gs_status write_direct(const struct gs_h5_data *data, size_t first, size_t rows,
+                                   const void *values, struct gs_error *error) {
+    enum gs_status status = check_rows(data, first, rows, error);
+    if (status != GS_OK) return status;
+    int failed = gs_direct_write(&data->direct, first, rows, values);
+    if (failed == 0) return GS_OK;
+#pragma omp atomic write
+    data->file->failed = true;
+    return fail_direct(data, first, rows, true, failed, error);
+}
+
 enum gs_status gs_h5_data_write(struct gs_h5_data *data, size_t first, size_t rows,
                                 enum gs_h5_type type, const void *values, struct gs_error *error) {
+    if (data->is_direct && data->file->writable && is_type_of(data, type))
+        return write_direct(data, first, rows, values, error);
     hid_t memory = element_type(type, H5Tget_order(H5T_NATIVE_INT));
     if (memory < 0) return fail_h5(error, GS_IO, data->file, data->path, "writing rows");
     enum gs_status status = transfer(data, first, rows, memory, NULL, values, error);
@@ -1165,6 +1354,7 @@ static void *row_buffer(const struct gs_h5_data *data, size_t rows, size_t size,
 /* The bits of 16-bit floats in native order. */
 static enum gs_status read_bits(const struct gs_h5_data *data, size_t first, size_t rows,
                                 uint16_t *bits, struct gs_error *error) {
+    if (data->is_direct) return read_direct(data, first, rows, bits, error);
     hid_t own = H5Dget_type(data->id), type = own < 0 ? own : H5Tcopy(own); /* own is read-only */
     if (own >= 0) H5Tclose(own);
     if (type < 0 || H5Tset_order(type, H5Tget_order(H5T_NATIVE_INT)) < 0) {
@@ -1210,6 +1400,7 @@ enum gs_status gs_h5_data_f32(struct gs_h5_data *data, size_t first, size_t rows
     if (status != GS_OK) return status;
     if (data->narrow != PLAIN) return read_narrow(data, first, rows, values, error);
     if (data->shape.bytes > 4) return read_wide(data, first, rows, values, error);
+    if (data->is_direct) return read_direct(data, first, rows, values, error);
     return transfer(data, first, rows, H5T_NATIVE_FLOAT, values, NULL, error);
 }
 
@@ -1286,6 +1477,8 @@ enum gs_status gs_h5_data_u32(struct gs_h5_data *data, size_t first, size_t rows
                               struct gs_error *error) {
     enum gs_status status = want_integers(data, first, rows, error);
     if (status != GS_OK) return status;
+    if (data->is_direct && data->shape.bytes == sizeof *values)
+        return read_direct(data, first, rows, values, error);
     if (fits_directly(data, sizeof *values))
         return transfer(data, first, rows, H5T_NATIVE_UINT32, values, NULL, error);
     uint64_t *wide = row_buffer(data, rows, sizeof *wide, error);
@@ -1301,6 +1494,8 @@ enum gs_status gs_h5_data_u16(struct gs_h5_data *data, size_t first, size_t rows
                               struct gs_error *error) {
     enum gs_status status = want_integers(data, first, rows, error);
     if (status != GS_OK) return status;
+    if (data->is_direct && data->shape.bytes == sizeof *values)
+        return read_direct(data, first, rows, values, error);
     if (fits_directly(data, sizeof *values))
         return transfer(data, first, rows, H5T_NATIVE_UINT16, values, NULL, error);
     uint64_t *wide = row_buffer(data, rows, sizeof *wide, error);

@@ -6,7 +6,8 @@
  * Errors are taken from HDF5's own error stack and say file, dataset and, where there is one,
  * errno; the library's printing is off, and so is its exit handler, which is known to crash after
  * a failed write. External links, external storage, virtual datasets and filters that are not part
- * of HDF5 are refused by name. Not to be used from two threads at once, nor across a fork.
+ * of HDF5 are refused by name, and so are indexes of chunks that are damaged (chunk_index.h). Not
+ * to be used from two threads at once, nor across a fork; gs_h5_data_is_direct says the exception.
  */
 #ifndef GS_PROBES_TRACE_HDF5_FILE_H
 #define GS_PROBES_TRACE_HDF5_FILE_H
@@ -117,6 +118,14 @@ enum gs_status gs_h5_data_open(struct gs_h5 *file, const char *path, struct gs_h
                                struct gs_error *error);
 void gs_h5_data_close(struct gs_h5_data *data); /* NULL is fine */
 const struct gs_h5_shape *gs_h5_data_shape(const struct gs_h5_data *data);
+/* Do the rows stand in the file as they stand in memory, in places that are known? Then
+ * gs_h5_data_f32, _u16 and _u32 read them at the speed of read(), and may be called from many
+ * threads at once. */
+bool gs_h5_data_is_direct(const struct gs_h5_data *data);
+/* In a file that is being written, right after gs_h5_flush: find the chunks' places, so that
+ * gs_h5_data_write of the file's own type goes straight to them, from many threads if need be.
+ * Where they cannot be known the library goes on writing. */
+void gs_h5_data_locate(struct gs_h5_data *data);
 
 /* `rows` whole rows from row `first` on. GS_RANGE when they are not all inside. `values` of
  * `type`'s native kind: float, double, uint16_t (U16, and the bits of F16), uint32_t, uint64_t. */

@@ -1,8 +1,9 @@
 /* Rows a second of writing and reading a trace, beside plain write() and read() of the same bytes
- * in pieces of 1 MiB to the same folder in the same run.
+ * in the same folder and run: read() of one thread in pieces of 1 MiB, and of all threads.
  *
  *     bench_trace [FOLDER [WIDTH [ROWS]]]
  */
+#include "core/base/environment.h"
 #include "core/base/memory.h"
 #include "probes/trace/reader.h"
 #include "probes/trace/writer.h"
@@ -14,7 +15,19 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LENGTH = 512, BATCH = 16, STEPS = 64, HEADS = 15, PIECE = 1024 * 1024 };
+enum {
+    LENGTH = 512,
+    BATCH = 16,
+    STEPS = 32,
+    HEADS = 15,
+    PIECE = 1024 * 1024,
+    ROUNDS = 5,
+    READ_ROWS = 4096 /* at a time, as the analyses do */
+};
+
+enum { WRITE, READ, READ_ALL_THREADS, TRACE_WRITTEN, TRACE_READ, GATES_READ, FIGURES };
+static const char *const NAMES[] = {"write()",       "read()",     "read(), all threads",
+                                    "trace written", "trace read", "one gate read"};
 
 static double now(void) {
     struct timespec time;
@@ -29,6 +42,7 @@ static void must(enum gs_status status, const struct gs_error *error) {
     exit(1);
 }
 
+/* As the trace is closed: on the disk itself. */
 static double plain_write(const char *path, const void *bytes, size_t size) {
     double began = now();
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -42,13 +56,16 @@ static double plain_write(const char *path, const void *bytes, size_t size) {
     return now() - began;
 }
 
-static double plain_read(const char *path, void *bytes) {
-    double began = now();
+static double plain_read(const char *path, size_t size, float *room, int threads) {
     int file = open(path, O_RDONLY);
-    while (file >= 0 && read(file, bytes, PIECE) > 0) {
-    }
+    size_t pieces = size / PIECE;
+    double began = now();
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (size_t i = 0; i < pieces; i++)
+        if (pread(file, room + i % 16 * (PIECE / 4), PIECE, (off_t)(i * PIECE)) < 0) exit(1);
+    double seconds = now() - began;
     close(file);
-    return now() - began;
+    return seconds;
 }
 
 /* As the recorder does: BATCH sequences side by side, STEPS rows of each at a time. */
@@ -88,20 +105,32 @@ static double write_trace(const char *path, const char *dtype, int deflate, size
     return now() - began;
 }
 
-static double read_trace(const char *path, size_t width) {
+static double read_trace(const char *path, float *values) {
     struct gs_error error;
     struct gs_trace *trace;
-    size_t rows = PIECE / 4 / width + 1;
-    float *values = gs_calloc(rows * width, sizeof *values);
     double began = now();
     must(gs_trace_open(path, &trace, &error), &error);
     uint64_t all = gs_trace_info(trace)->rows;
-    for (uint64_t row = 0; row < all; row += rows) {
-        size_t count = all - row < rows ? (size_t)(all - row) : rows;
+    for (uint64_t row = 0; row < all; row += READ_ROWS) {
+        size_t count = all - row < READ_ROWS ? (size_t)(all - row) : READ_ROWS;
         must(gs_trace_read_state(trace, 0, row, count, values, &error), &error);
     }
     gs_trace_close(trace);
-    gs_free(values);
+    return now() - began;
+}
+
+static double read_gate(const char *path, float *values) {
+    struct gs_error error;
+    struct gs_trace *trace;
+    double began = now();
+    must(gs_trace_open(path, &trace, &error), &error);
+    uint64_t all = gs_trace_info(trace)->rows;
+    for (uint64_t row = 0; row < all; row += READ_ROWS) {
+        size_t count = all - row < READ_ROWS ? (size_t)(all - row) : READ_ROWS;
+        must(gs_trace_read_memory(trace, 0, GS_MEMORY_LOG_DECAY, row, count, values, &error),
+             &error);
+    }
+    gs_trace_close(trace);
     return now() - began;
 }
 
@@ -117,29 +146,41 @@ int main(int argc, char **argv) {
     } cases[] = {{"float32", 0, 4}, {"float16", 0, 2}, {"bfloat16", 0, 2}, {"float32", 1, 4}};
     char path[4096];
     float *values = gs_calloc(count > PIECE ? count : PIECE, sizeof *values);
-    if (!values || sequences == 0) return 1;
+    size_t room_floats = READ_ROWS * width > 16 * PIECE / 4 ? READ_ROWS * width : 16 * PIECE / 4;
+    float *room = gs_calloc(room_floats, sizeof *room);
+    if (!values || !room || sequences == 0) return 1;
     for (size_t i = 0; i < count; i++) values[i] = (float)(rand() % 20011) / 701 - 14;
     rows = sequences * LENGTH;
     snprintf(path, sizeof path, "%s/bench-trace.tmp", folder);
-    printf("%zu rows of %zu, %d sequences of %d side by side; rows/s (MB/s)\n", rows, width, BATCH,
-           LENGTH);
+    printf("%zu rows of %zu, %d sequences of %d side by side, %d threads; best of %d\n", rows,
+           width, BATCH, LENGTH, gs_threads_get(), ROUNDS);
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
-        size_t size = rows * (width * cases[n].element + HEADS * 12);
-        double seconds[4];
-        unlink(path);
-        seconds[0] = plain_write(path, values, size);
-        seconds[1] = plain_read(path, values);
-        unlink(path);
-        seconds[2] = write_trace(path, cases[n].dtype, cases[n].deflate, width, sequences, values);
-        seconds[3] = read_trace(path, width);
-        printf("%-8s deflate %d", cases[n].dtype, cases[n].deflate);
-        static const char *const names[] = {"write()", "read()", "trace written", "trace read"};
-        for (int i = 0; i < 4; i++)
-            printf("  %s %.0f (%.0f)", names[i], (double)rows / seconds[i],
-                   (double)size / seconds[i] / 1e6);
-        printf("\n");
+        size_t size = rows * (width * cases[n].element + HEADS * 12), state = rows * width;
+        size_t bytes[FIGURES] = {
+            size, size, size, size, state * cases[n].element, rows * HEADS * 4};
+        double best[FIGURES];
+        for (int i = 0; i < FIGURES; i++) best[i] = 1e30;
+        for (int round = 0; round < ROUNDS; round++) {
+            double seconds[FIGURES];
+            unlink(path);
+            seconds[WRITE] = plain_write(path, values, size);
+            seconds[READ] = plain_read(path, size, room, 1);
+            seconds[READ_ALL_THREADS] = plain_read(path, size, room, gs_threads_get());
+            unlink(path);
+            seconds[TRACE_WRITTEN] =
+                write_trace(path, cases[n].dtype, cases[n].deflate, width, sequences, values);
+            seconds[TRACE_READ] = read_trace(path, room);
+            seconds[GATES_READ] = read_gate(path, room);
+            for (int i = 0; i < FIGURES; i++)
+                if (seconds[i] < best[i]) best[i] = seconds[i];
+        }
+        printf("%s, deflate %d\n", cases[n].dtype, cases[n].deflate);
+        for (int i = 0; i < FIGURES; i++)
+            printf("  %-20s %12.0f rows/s %9.0f MB/s\n", NAMES[i], (double)rows / best[i],
+                   (double)bytes[i] / best[i] / 1e6);
     }
     unlink(path);
     gs_free(values);
+    gs_free(room);
     return 0;
 }

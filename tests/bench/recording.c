@@ -1,0 +1,287 @@
+/* What recording costs over the forward pass alone: the same model on the same windows, forward
+ * alone and forward with every stream and gate into a trace in turns, round after round.
+ *
+ *     bench_recording [FOLDER [d e f H dk dv V B T WINDOWS]]
+ *
+ * Without sizes: the three models of ../shared/spec/performance.md, the paper's last. "cost" is the
+ * time with recording (the file made, flushed and closed, too) over the time without. */
+#include "core/base/environment.h"
+#include "core/base/memory.h"
+#include "core/base/random.h"
+#include "core/models/model.h"
+#include "probes/trace/recorder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROUNDS = 7, PIECE = 1024 * 1024 };
+
+struct sizes {
+    size_t d, e, f, heads, key, value, vocab, batch, length, windows;
+};
+
+struct bench {
+    struct sizes sizes;
+    struct gs_model *model;
+    struct gs_runner *runner;
+    struct gs_state *state;
+    struct gs_recorder *recorder;
+    uint32_t *tokens; /* (windows, length) */
+    float *nll;       /* (batch, length) */
+    char path[4096];
+};
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void must(enum gs_status status, const struct gs_error *error) {
+    char text[2048];
+    if (status == GS_OK) return;
+    fprintf(stderr, "%s\n", gs_error_text(error, text, sizeof text));
+    exit(gs_status_exit_code(status));
+}
+
+/* ---- making ---- */
+
+static void make_model(struct bench *bench) {
+    const struct sizes *s = &bench->sizes;
+    struct gs_error error;
+    struct gs_json *config = gs_json_new_object();
+    const char *const keys[] = {"d_state", "d_emb", "d_ffn",     "n_heads",
+                                "d_key",   "d_val", "vocab_size"};
+    const size_t values[] = {s->d, s->e, s->f, s->heads, s->key, s->value, s->vocab};
+    for (size_t i = 0; i < 7; i++)
+        gs_json_set(config, keys[i], gs_json_new_integer((int64_t)values[i]));
+    must(gs_model_create("gpn_m", config, &bench->model, &error), &error);
+    gs_json_destroy(config);
+    gs_parameters_initialise(gs_model_parameters(bench->model), 1);
+}
+
+static void make_bench(struct bench *bench) {
+    const struct sizes *s = &bench->sizes;
+    struct gs_error error;
+    struct gs_random random;
+    size_t count;
+    make_model(bench);
+    struct gs_runner_options options = {.batch = s->batch, .steps = s->length};
+    must(gs_runner_create(bench->model, &options, &bench->runner, &error), &error);
+    must(gs_state_create(bench->model, s->batch, &bench->state, &error), &error);
+    const struct gs_channel *channels = gs_model_channels(bench->model, &count);
+    struct gs_recorder_choice choice = {NULL, NULL};
+    must(gs_recorder_create(channels, count, &choice, &bench->recorder, &error), &error);
+    bench->tokens = gs_calloc(s->windows * s->length, sizeof *bench->tokens);
+    bench->nll = gs_calloc(s->batch * s->length, sizeof *bench->nll);
+    if (!bench->tokens || !bench->nll) exit(3);
+    gs_random_seed(&random, 1, "bench");
+    for (size_t i = 0; i < s->windows * s->length; i++)
+        bench->tokens[i] = (uint32_t)gs_random_below(&random, s->vocab);
+}
+
+static void free_bench(struct bench *bench) {
+    gs_recorder_destroy(bench->recorder);
+    gs_state_destroy(bench->state);
+    gs_runner_destroy(bench->runner);
+    gs_model_destroy(bench->model);
+    gs_free(bench->tokens);
+    gs_free(bench->nll);
+}
+
+/* ---- taps ---- */
+
+/* A tap that passes blocks on, or does not, and counts the time it is called for. */
+struct watch {
+    const struct gs_tap *next;
+    double seconds;
+};
+
+static enum gs_status watch_take(void *context, const struct gs_tap_block *block,
+                                 struct gs_error *error) {
+    struct watch *watch = context;
+    if (!watch->next) return GS_OK;
+    double began = now();
+    enum gs_status status = watch->next->take(watch->next->context, block, error);
+    watch->seconds += now() - began;
+    return status;
+}
+
+/* All windows through the model; the writer's part only when there is one. */
+static void run_windows(struct bench *bench, const struct gs_tap *tap,
+                        struct gs_trace_writer *writer, double *rest) {
+    const struct sizes *s = &bench->sizes;
+    struct gs_error error;
+    for (size_t first = 0; first < s->windows; first += s->batch) {
+        const uint32_t *ids = bench->tokens + first * s->length;
+        gs_state_reset(bench->state);
+        if (writer) gs_recorder_window(bench->recorder, first, NULL);
+        must(gs_runner_forward(bench->runner, bench->state, ids, NULL, s->length, tap, bench->nll,
+                               &error),
+             &error);
+        if (!writer) continue;
+        double began = now();
+        for (size_t b = 0; b < s->batch; b++) {
+            must(gs_trace_append_token(writer, first + b, s->length, ids + b * s->length, &error),
+                 &error);
+            must(gs_trace_append_nll(writer, first + b, s->length, bench->nll + b * s->length,
+                                     &error),
+                 &error);
+        }
+        must(gs_trace_writer_flush_if_due(writer, &error), &error);
+        *rest += now() - began;
+    }
+}
+
+struct times {
+    double whole, open, taking, rest, close;
+};
+
+static double run_alone(struct bench *bench) {
+    double began = now();
+    run_windows(bench, NULL, NULL, NULL);
+    return now() - began;
+}
+
+/* The gates and norms are computed and handed over, and nobody takes them. */
+static double run_unheard(struct bench *bench) {
+    struct watch watch = {NULL, 0};
+    const struct gs_tap *tap = gs_recorder_tap(bench->recorder);
+    struct gs_tap deaf = {&watch, tap->wanted, watch_take};
+    double began = now();
+    run_windows(bench, &deaf, NULL, NULL);
+    return now() - began;
+}
+
+static struct times run_recording(struct bench *bench) {
+    const struct sizes *s = &bench->sizes;
+    struct gs_error error;
+    struct gs_trace_writer *writer;
+    struct times times = {0};
+    uint64_t *start = gs_calloc(s->windows + 1, sizeof *start);
+    for (size_t i = 0; i <= s->windows; i++) start[i] = i * s->length;
+    struct gs_trace_plan plan = {
+        .sequences = s->windows, .start = start, .token = true, .nll = true};
+    gs_recorder_plan(bench->recorder, &plan);
+    unlink(bench->path);
+    double began = now();
+    must(gs_trace_writer_create(bench->path, false, &plan, &writer, &error), &error);
+    times.open = now() - began;
+    gs_recorder_attach(bench->recorder, writer);
+    const struct gs_tap *tap = gs_recorder_tap(bench->recorder);
+    struct watch watch = {tap, 0};
+    struct gs_tap watched = {&watch, tap->wanted, watch_take};
+    run_windows(bench, &watched, writer, &times.rest);
+    double closing = now();
+    must(gs_trace_writer_close(writer, &error), &error);
+    times.close = now() - closing;
+    times.whole = now() - began;
+    times.taking = watch.seconds;
+    gs_free(start);
+    return times;
+}
+
+/* ---- the limit of the disk ---- */
+
+/* write() of as many bytes as the trace has, in pieces of 1 MiB, and fsync. */
+static double plain_write(struct bench *bench, size_t size) {
+    unsigned char *piece = gs_calloc(PIECE, 1);
+    unlink(bench->path);
+    double began = now();
+    int file = open(bench->path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    for (size_t left = size; left > 0;) {
+        ssize_t done = write(file, piece, left < PIECE ? left : PIECE);
+        if (done <= 0) exit(3);
+        left -= (size_t)done;
+    }
+    fsync(file);
+    close(file);
+    double seconds = now() - began;
+    gs_free(piece);
+    return seconds;
+}
+
+static size_t file_size(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 ? (size_t)status.st_size : 0;
+}
+
+/* ---- one model ---- */
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values) {
+    qsort(values, ROUNDS, sizeof *values, compare);
+    return values[ROUNDS / 2];
+}
+
+static void part(const char *name, double seconds, double whole) {
+    printf("  %-44s %7.3f s %6.1f %%\n", name, seconds, 100 * seconds / whole);
+}
+
+static void measure(const char *folder, const struct sizes *sizes) {
+    struct bench bench = {.sizes = *sizes};
+    snprintf(bench.path, sizeof bench.path, "%s/bench-recording.tmp", folder);
+    make_bench(&bench);
+    double alone[ROUNDS], unheard[ROUNDS], whole[ROUNDS], cost[ROUNDS], plain = 1e30;
+    struct times best = {.whole = 1e30};
+    run_alone(&bench); /* memory is there */
+    size_t size = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        alone[round] = run_alone(&bench);
+        unheard[round] = run_unheard(&bench);
+        struct times times = run_recording(&bench);
+        size = file_size(bench.path);
+        whole[round] = times.whole;
+        cost[round] = times.whole / alone[round] - 1;
+        if (times.whole < best.whole) best = times;
+        double seconds = plain_write(&bench, size);
+        if (seconds < plain) plain = seconds;
+    }
+    double rows = (double)(sizes->windows * sizes->length), megabytes = (double)size / 1e6;
+    double forward = median(alone), heard = median(unheard);
+    printf("d %zu e %zu f %zu, %zu x %zu x %zu, V %zu: %zu windows of %zu, %zu side by side, %d "
+           "threads\n",
+           sizes->d, sizes->e, sizes->f, sizes->heads, sizes->key, sizes->value, sizes->vocab,
+           sizes->windows, sizes->length, sizes->batch, gs_threads_get());
+    printf("  forward alone %.0f rows/s, with recording %.0f rows/s, %.0f MB, %.0f MB/s; write() "
+           "%.0f MB/s\n",
+           rows / forward, rows / median(whole), megabytes, megabytes / median(whole),
+           megabytes / plain);
+    printf("  cost of recording: median %.1f %%, of the best times %.1f %%\n", 100 * median(cost),
+           100 * (best.whole / alone[0] - 1));
+    part("norms and shares (forward with a deaf tap)", heard - forward, forward);
+    part("rows taken: checked, copied, written", best.taking, forward);
+    part("tokens, losses, flushes", best.rest, forward);
+    part("file made", best.open, forward);
+    part("file closed", best.close, forward);
+    part("write() and fsync of the same bytes", plain, forward);
+    unlink(bench.path);
+    free_bench(&bench);
+}
+
+int main(int argc, char **argv) {
+    const char *folder = argc > 1 ? argv[1] : ".";
+    struct sizes s = {256, 128, 688, 8, 32, 64, 1024, 16, 512, 32};
+    size_t *const fields[] = {&s.d,     &s.e,     &s.f,     &s.heads,  &s.key,
+                              &s.value, &s.vocab, &s.batch, &s.length, &s.windows};
+    for (int i = 2; i < argc && i < 12; i++) *fields[i - 2] = strtoul(argv[i], NULL, 10);
+    if (argc > 2) {
+        s.windows = (s.windows + s.batch - 1) / s.batch * s.batch;
+        measure(folder, &s);
+        return 0;
+    }
+    static const struct sizes models[] = {{256, 128, 688, 8, 32, 64, 1024, 16, 512, 64},
+                                          {768, 256, 2048, 8, 64, 128, 4096, 16, 256, 32},
+                                          {2496, 768, 6656, 15, 128, 256, 32000, 16, 64, 16}};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) measure(folder, &models[i]);
+    return 0;
+}
