@@ -1,0 +1,28 @@
+/* The table of row kernels that belongs to the table of kernels in use. */
+#include "core/kernels/kernels.h"
+#include "core/kernels/rows.h"
+
+#include <string.h>
+
+extern const struct gs_row_kernels gs_rows_generic;
+#if defined(__x86_64__)
+extern const struct gs_row_kernels gs_rows_avx2;
+extern const struct gs_row_kernels gs_rows_avx512;
+#endif
+
+static const struct gs_row_kernels *table_of(const struct gs_kernels *kernels) {
+    if (!kernels) return NULL;
+#if defined(__x86_64__)
+    if (strcmp(kernels->isa, gs_rows_avx512.isa) == 0) return &gs_rows_avx512;
+    if (strcmp(kernels->isa, gs_rows_avx2.isa) == 0) return &gs_rows_avx2;
+#endif
+    return &gs_rows_generic;
+}
+
+const struct gs_row_kernels *gs_row_kernels(void) {
+    return table_of(gs_kernels());
+}
+
+const struct gs_row_kernels *gs_row_kernels_at(size_t index) {
+    return table_of(gs_kernels_at(index));
+}
