@@ -2,12 +2,13 @@
 
 #include "analyses/geometry/sample.h"
 #include "core/base/memory.h"
+#include "core/kernels/rows.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-enum { STRIP = 64, SERIAL = 1 << 15 }; /* fewer numbers than SERIAL are not worth a team */
+enum { SHARE = 512, SERIAL = 1 << 15 }; /* fewer numbers than SERIAL are not worth a team */
 
 size_t gs_geometry_block_count(size_t dims, size_t sequences) {
     size_t most = (size_t)GS_GEOMETRY_BLOCK_BYTES / (gs_packed_count(dims) * sizeof(float));
@@ -134,12 +135,8 @@ static enum gs_status add_norms(struct gs_geometry_sums *s, const float *rows, s
         s->squares_capacity = count;
     }
 #pragma omp parallel for schedule(static) if (count * dims > SERIAL)
-    for (size_t r = 0; r < count; r++) {
-        double sum = 0;
-        for (size_t c = 0; c < dims; c++)
-            sum += (double)rows[r * dims + c] * (double)rows[r * dims + c];
-        s->squares[r] = sum;
-    }
+    for (size_t r = 0; r < count; r++)
+        s->squares[r] = gs_row_kernels()->wide_squares(rows + r * dims, dims);
     struct gs_geometry_block *block = &s->blocks[s->block];
     for (size_t r = 0; r < count; r++) {
         gs_running_add(&block->norm, sqrt(s->squares[r]));
@@ -148,20 +145,13 @@ static enum gs_status add_norms(struct gs_geometry_sums *s, const float *rows, s
     return GS_OK;
 }
 
-static void sum_strip(const float *rows, size_t count, size_t dims, size_t first, size_t columns,
-                      double *sum) {
-    double strip[STRIP] = {0};
-    for (size_t r = 0; r < count; r++)
-        for (size_t c = 0; c < columns; c++) strip[c] += (double)rows[r * dims + first + c];
-    memcpy(sum + first, strip, columns * sizeof *sum);
-}
-
 static void sum_columns(const float *rows, size_t count, size_t dims, double *sum) {
-    size_t strips = (dims + STRIP - 1) / STRIP;
+    size_t shares = (dims + SHARE - 1) / SHARE;
+    memset(sum, 0, dims * sizeof *sum);
 #pragma omp parallel for schedule(static) if (count * dims > SERIAL)
-    for (size_t i = 0; i < strips; i++) {
-        size_t first = i * STRIP;
-        sum_strip(rows, count, dims, first, dims - first < STRIP ? dims - first : STRIP, sum);
+    for (size_t i = 0; i < shares; i++) {
+        size_t first = i * SHARE, columns = dims - first < SHARE ? dims - first : SHARE;
+        gs_row_kernels()->column_sums(rows + first, dims, count, columns, sum + first);
     }
 }
 
@@ -253,14 +243,22 @@ static enum gs_status end_block(struct gs_geometry_sums *s, struct gs_error *err
     return GS_OK;
 }
 
-enum gs_status gs_geometry_sums_add(struct gs_geometry_sums *sums, const float *rows, size_t count,
+float *gs_geometry_sums_room(struct gs_geometry_sums *sums, size_t *rows) {
+    float *room = gs_moments_builder_room(sums->builder, rows);
+    uint64_t left = sums->plan.lengths[sums->sequence] - sums->place;
+    if (*rows > left) *rows = (size_t)left;
+    return room;
+}
+
+enum gs_status gs_geometry_sums_put(struct gs_geometry_sums *sums, size_t count,
                                     struct gs_error *error) {
-    enum gs_status status =
-        gs_moments_builder_add(sums->builder, sums->current, rows, count, error);
-    if (status == GS_OK) status = add_norms(sums, rows, count, error);
+    size_t room;
+    const float *rows = gs_geometry_sums_room(sums, &room);
+    enum gs_status status = add_norms(sums, rows, count, error);
     if (status != GS_OK) return status;
     add_segments(sums, rows, count);
-    if (sums->place < sums->plan.lengths[sums->sequence]) return GS_OK;
+    status = gs_moments_builder_put(sums->builder, sums->current, count, error);
+    if (status != GS_OK || sums->place < sums->plan.lengths[sums->sequence]) return status;
     end_sequence(sums);
     bool last = sums->sequence == sums->plan.sequences;
     if (last || share_of(sums->sequence, sums->plan.sequences, sums->plan.blocks) > sums->block)

@@ -79,9 +79,12 @@ enum gs_status gs_geometry_sums_create(const struct gs_geometry_plan *plan,
                                        struct gs_geometry_sums **sums, struct gs_error *error);
 void gs_geometry_sums_destroy(struct gs_geometry_sums *sums);
 
-/* The next `count` rows, in order, of the sequence at which the pass stands; never beyond its end.
- * After the last row of the last sequence everything is complete. */
-enum gs_status gs_geometry_sums_add(struct gs_geometry_sums *sums, const float *rows, size_t count,
+/* Where the next rows go, and how many fit there: at least 1, and never beyond the end of the
+ * sequence at which the pass stands. */
+float *gs_geometry_sums_room(struct gs_geometry_sums *sums, size_t *rows);
+/* `count` of them, in order, have been written there. After the last row of the last sequence
+ * everything is complete. */
+enum gs_status gs_geometry_sums_put(struct gs_geometry_sums *sums, size_t count,
                                     struct gs_error *error);
 
 /* Mean and deviation of the pairwise cosines of the eight batches' means; NaN where a batch is

@@ -44,19 +44,19 @@ static double time_ssyrk(const float *rows, size_t dims) {
 static double time_pass(const struct gs_rows *rows, enum gs_moments_product product) {
     struct gs_geometry_plan plan = {rows->width, rows->sequences, rows->length, product, 1, false};
     struct gs_geometry_sums *sums;
-    float *chunk = gs_calloc(1024 * rows->width, sizeof *chunk);
-    if (!chunk || gs_geometry_sums_create(&plan, &sums, NULL) != GS_OK) exit(3);
+    if (gs_geometry_sums_create(&plan, &sums, NULL) != GS_OK) exit(3);
     double start = omp_get_wtime();
     for (size_t s = 0; s < rows->sequences; s++)
-        for (uint64_t at = 0; at < rows->length[s]; at += 1024) {
-            uint64_t left = rows->length[s] - at;
-            size_t count = left < 1024 ? (size_t)left : 1024;
-            if (gs_rows_read(rows, s, at, count, chunk, NULL) != GS_OK) exit(3);
-            if (gs_geometry_sums_add(sums, chunk, count, NULL) != GS_OK) exit(3);
+        for (uint64_t at = 0; at < rows->length[s];) {
+            size_t count;
+            float *room = gs_geometry_sums_room(sums, &count);
+            if (count > 420) count = 420;
+            if (gs_rows_read(rows, s, at, count, room, NULL) != GS_OK) exit(3);
+            if (gs_geometry_sums_put(sums, count, NULL) != GS_OK) exit(3);
+            at += count;
         }
     double took = omp_get_wtime() - start;
     gs_geometry_sums_destroy(sums);
-    gs_free(chunk);
     return (double)gs_rows_total(rows) / took;
 }
 
