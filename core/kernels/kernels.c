@@ -3,6 +3,8 @@
 
 #include "core/kernels/isa.h"
 
+#include <stdatomic.h>
+
 extern const struct gs_kernels gs_table_generic;
 #if defined(__x86_64__)
 extern const struct gs_kernels gs_table_avx2;
@@ -35,8 +37,19 @@ const struct gs_kernels *gs_kernels_at(size_t index) {
     return index < available(tables) ? tables[index] : NULL;
 }
 
+/* NULL: not asked for yet. Whoever comes first stores the same pointer as anybody else. */
+static _Atomic(const struct gs_kernels *) in_use;
+
 const struct gs_kernels *gs_kernels(void) {
-    return gs_kernels_at(0);
+    const struct gs_kernels *table = atomic_load_explicit(&in_use, memory_order_relaxed);
+    if (table) return table;
+    table = gs_kernels_at(0);
+    atomic_store_explicit(&in_use, table, memory_order_relaxed);
+    return table;
+}
+
+void gs_kernels_replace(const struct gs_kernels *table) {
+    atomic_store(&in_use, table);
 }
 
 const char *gs_kernels_isa(void) {

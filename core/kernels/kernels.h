@@ -43,6 +43,12 @@ struct gs_kernels {
                     size_t first, size_t last, size_t columns, float *y, size_t ys,
                     bool accumulate);
 
+    /* c[i, j] += sum over k of a[k, i] b[k, j]. a (steps, rows) with stride as, b (steps, columns)
+     * with stride bs, c (rows, columns) with stride cs. The sum is one chain, k ascending, that
+     * begins at c. Takes 300 KiB of stack. */
+    void (*outer)(const float *a, size_t as, const float *b, size_t bs, size_t steps, size_t rows,
+                  size_t columns, float *c, size_t cs);
+
     /* ---- one row ----------------------------------------------------------------------------- */
 
     /* y = x * s, s = 1 / sqrt(mean(x^2) + 1e-6); returns s. y may be x. */
@@ -99,6 +105,9 @@ struct gs_kernels {
 
 /* The table in use. */
 const struct gs_kernels *gs_kernels(void);
+/* Use another one from now on (NULL: the best again): for tests, and for profiles, whose tables
+ * measure and pass on. It must have the panel of what is packed already, and stay where it is. */
+void gs_kernels_replace(const struct gs_kernels *table);
 /* Its name alone, for records: gs_kernels_isa (core/kernels/isa.h). */
 /* All tables that this processor can run, best first; for tests. */
 size_t gs_kernels_count(void);

@@ -11,6 +11,8 @@ enum { GS_TILE_ROWS = 6 };
 void GS_KERNEL(product)(const float *x, size_t xs, size_t rows, const float *packed, size_t inner,
                         size_t first, size_t last, size_t columns, float *y, size_t ys,
                         bool accumulate);
+void GS_KERNEL(outer)(const float *a, size_t as, const float *b, size_t bs, size_t steps,
+                      size_t rows, size_t columns, float *c, size_t cs);
 float GS_KERNEL(rms)(const float *x, size_t n, float *y);
 void GS_KERNEL(rms_backward)(const float *dy, const float *y, float s, size_t n, float *dx,
                              bool accumulate);

@@ -1,81 +1,96 @@
-/* The product with packed weights: register tiles of up to ROWS rows by two vectors of columns,
- * the whole inner dimension in registers (../shared/spec/performance.md). */
-#include "core/kernels/per_isa.h"
+/* The product with packed weights: register tiles of up to ROWS rows by two vectors of columns
+ * (../shared/spec/performance.md). The inner dimension goes in blocks, so that a block of a panel
+ * stays in the first cache while all rows pass over it, and the next block is fetched meanwhile.
+ * Between blocks the sums rest in y: each stays one chain over k, whatever the blocks are. */
+#include "core/kernels/tile.h"
 
-enum { PANEL = 2 * GS_LANES };
+enum {
+    BLOCK = 2048 / GS_LANES, /* steps of the inner dimension: 16 KiB of a panel at most */
+    FEW_ROWS = 3,            /* too few for one panel's sums to hide the latency of their chains */
+    L2_FLOATS = 96 * 1024    /* of x that may be read again for each panel */
+};
 
-/* One tile: R rows of x against one panel. R is a constant at every call, so the loops unroll and
- * the accumulators live in registers. Each accumulator is one chain over k, whatever R is. */
-GS_INLINE void tile(size_t R, const float *x, size_t xs, const float *panel, size_t inner, float *y,
-                    size_t ys, bool accumulate) {
-    lanes left[GS_TILE_ROWS], right[GS_TILE_ROWS];
-    for (size_t r = 0; r < R; r++) {
-        left[r] = accumulate ? load(y + r * ys) : fill(0);
-        right[r] = accumulate ? load(y + r * ys + GS_LANES) : fill(0);
-    }
-    for (size_t k = 0; k < inner; k++) {
-        lanes a = load(panel + k * PANEL), b = load(panel + k * PANEL + GS_LANES);
-        for (size_t r = 0; r < R; r++) {
-            lanes value = fill(x[r * xs + k]);
-            left[r] += value * a;
-            right[r] += value * b;
-        }
-    }
-    for (size_t r = 0; r < R; r++) {
-        store(y + r * ys, left[r]);
-        store(y + r * ys + GS_LANES, right[r]);
+/* Where a tile's sums will go, while they are being made: often memory not touched for long. */
+static void fetch_rows(const float *y, size_t ys, size_t rows) {
+    for (size_t r = 0; r < rows; r++)
+        for (size_t j = 0; j < GS_PANEL; j += GS_LINE) __builtin_prefetch(y + r * ys + j, 1);
+}
+
+/* All rows against one block of one panel, of which `width` columns are there. The rows are cut
+ * evenly, since a small rest would wait for its few chains. */
+static void block_of_panel(size_t rows, size_t width, const struct tile *block) {
+    const size_t tiles = (rows + GS_TILE_ROWS - 1) / GS_TILE_ROWS;
+    const size_t lines = GS_PANEL * GS_UNROLLED / GS_LINE;
+    const float *next = block->panel + block->inner * GS_PANEL;
+    for (size_t i = 0; i < tiles; i++) {
+        size_t first = rows * i / tiles, count = rows * (i + 1) / tiles - first;
+        struct tile t = *block;
+        t.x += first * t.xs;
+        t.y += first * t.ys;
+        t.ahead = next + block->inner * GS_PANEL / GS_LINE * i / tiles * GS_LINE;
+        t.lines = (lines + tiles - 1) / tiles;
+        fetch_rows(t.y, t.ys, count);
+        if (width == GS_PANEL)
+            multiply_rows(count, 1, &t);
+        else
+            multiply_part(count, 1, width, &t);
     }
 }
 
-/* R rows of one panel; the last panel of a matrix may be only partly there. */
-GS_INLINE void panel_rows(size_t R, const float *x, size_t xs, const float *panel, size_t inner,
-                          size_t width, float *y, size_t ys, bool accumulate) {
-    if (width == PANEL) {
-        tile(R, x, xs, panel, inner, y, ys, accumulate);
-        return;
+/* One to three rows: the weights are read once, so they come from memory and several panels at a
+ * time keep enough chains and lines on the way. */
+static size_t few_rows(size_t rows, const struct tile *block, size_t panels) {
+    struct tile t = *block;
+    const size_t together = rows == 1 ? 4 : 2;
+    size_t done = 0;
+    t.lines = GS_PANEL * GS_UNROLLED / GS_LINE;
+    for (; done + together <= panels; done += together) {
+        t.ahead = t.panel + 4 * t.apart;
+        if (rows == 1)
+            multiply(1, 4, 1, &t);
+        else if (rows == 2)
+            multiply(2, 2, 1, &t);
+        else
+            multiply(3, 2, 1, &t);
+        t.panel += together * t.apart;
+        t.y += together * GS_PANEL;
     }
-    float whole[GS_TILE_ROWS * PANEL] = {0};
-    if (accumulate)
-        for (size_t r = 0; r < R; r++) memcpy(whole + r * PANEL, y + r * ys, width * sizeof(float));
-    tile(R, x, xs, panel, inner, whole, PANEL, accumulate);
-    for (size_t r = 0; r < R; r++) memcpy(y + r * ys, whole + r * PANEL, width * sizeof(float));
+    return done;
 }
 
-static void rest_rows(size_t rows, const float *x, size_t xs, const float *panel, size_t inner,
-                      size_t width, float *y, size_t ys, bool accumulate) {
-    switch (rows) {
-    case 1:
-        panel_rows(1, x, xs, panel, inner, width, y, ys, accumulate);
-        break;
-    case 2:
-        panel_rows(2, x, xs, panel, inner, width, y, ys, accumulate);
-        break;
-    case 3:
-        panel_rows(3, x, xs, panel, inner, width, y, ys, accumulate);
-        break;
-    case 4:
-        panel_rows(4, x, xs, panel, inner, width, y, ys, accumulate);
-        break;
-    case 5:
-        panel_rows(5, x, xs, panel, inner, width, y, ys, accumulate);
-        break;
-    default:
-        break;
+/* The panels first … last - 1 of one block of the inner dimension. */
+static void block_of_panels(size_t rows, size_t columns, size_t first, size_t last,
+                            const struct tile *block) {
+    struct tile t = *block;
+    size_t whole = columns / GS_PANEL < last ? columns / GS_PANEL : last;
+    size_t p = first;
+    if (rows <= FEW_ROWS && first < whole) p += few_rows(rows, block, whole - first);
+    for (; p < last; p++) {
+        size_t width = columns - p * GS_PANEL < GS_PANEL ? columns - p * GS_PANEL : GS_PANEL;
+        t.panel = block->panel + (p - first) * t.apart;
+        t.y = block->y + (p - first) * GS_PANEL;
+        block_of_panel(rows, width, &t);
     }
 }
 
 void GS_KERNEL(product)(const float *x, size_t xs, size_t rows, const float *packed, size_t inner,
                         size_t first, size_t last, size_t columns, float *y, size_t ys,
                         bool accumulate) {
-    for (size_t p = first; p < last; p++) {
-        const float *panel = packed + p * inner * PANEL;
-        size_t column = p * PANEL;
-        size_t width = columns - column < PANEL ? columns - column : PANEL;
-        size_t r = 0;
-        for (; r + GS_TILE_ROWS <= rows; r += GS_TILE_ROWS)
-            panel_rows(GS_TILE_ROWS, x + r * xs, xs, panel, inner, width, y + r * ys + column, ys,
-                       accumulate);
-        rest_rows(rows - r, x + r * xs, xs, panel, inner, width, y + r * ys + column, ys,
-                  accumulate);
-    }
+    /* Whole panels one after the other while x stays in the second cache (or there is one row,
+     * which stays in any); else all panels of a block before the next block. */
+    const size_t group = rows <= FEW_ROWS || rows * inner > L2_FLOATS ? last - first : 1;
+    const size_t block = rows <= FEW_ROWS ? inner : BLOCK;
+    for (size_t p = first; p < last; p += group)
+        for (size_t k = 0; k < inner || k == 0; k += block) {
+            struct tile t = {.x = x + k,
+                             .xs = xs,
+                             .panel = packed + (p * inner + k) * GS_PANEL,
+                             .apart = inner * GS_PANEL,
+                             .inner = inner - k < block ? inner - k : block,
+                             .y = y + p * GS_PANEL,
+                             .ys = ys,
+                             .accumulate = accumulate || k > 0};
+            block_of_panels(rows, columns, p, p + group, &t);
+            if (block == 0) break;
+        }
 }

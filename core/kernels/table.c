@@ -8,6 +8,7 @@ const struct gs_kernels GS_KERNEL(table) = {
     .isa = GS_TEXT(GS_ISA),
     .panel = 2 * GS_LANES,
     .product = GS_KERNEL(product),
+    .outer = GS_KERNEL(outer),
     .rms = GS_KERNEL(rms),
     .rms_backward = GS_KERNEL(rms_backward),
     .unit_relu = GS_KERNEL(unit_relu),

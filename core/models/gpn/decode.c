@@ -2,7 +2,6 @@
  * together, a block of logits at a time; in training the softmax's gradient is made in place. */
 #include "core/models/gpn/runner.h"
 
-#include "core/kernels/blas.h"
 #include "core/kernels/kernels.h"
 
 #include <omp.h>
@@ -38,8 +37,8 @@ static void embedding_products(struct gs_gpn_runner *r, size_t block, size_t row
 #pragma omp for schedule(dynamic)
     for (size_t v = 0; v < V; v += VOCAB_BLOCK) {
         size_t count = V - v < VOCAB_BLOCK ? V - v : VOCAB_BLOCK;
-        gs_blas_sgemm(GS_TRANSPOSED, GS_PLAIN, count, e, rows, 1, r->logits + v, V,
-                      r->decoded + block * e, e, 1, r->weights.embedding_gradient + v * e, e, NULL);
+        gs_kernels()->outer(r->logits + v, V, r->decoded + block * e, e, rows, count, e,
+                            r->weights.embedding_gradient + v * e, e);
     }
 }
 

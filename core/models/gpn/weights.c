@@ -1,7 +1,7 @@
 #include "core/models/gpn/weights.h"
 
 #include "core/base/memory.h"
-#include "core/kernels/blas.h"
+#include "core/kernels/kernels.h"
 
 #include <string.h>
 
@@ -203,8 +203,8 @@ void gs_matrix_accumulate(const struct gs_matrix *matrix, const float *x, const 
 #pragma omp for schedule(dynamic) nowait
     for (size_t from = 0; from < columns; from += COLUMN_BLOCK) {
         size_t count = columns - from < COLUMN_BLOCK ? columns - from : COLUMN_BLOCK;
-        gs_blas_sgemm(GS_TRANSPOSED, GS_PLAIN, inner, count, rows, 1, x, inner, dy + from, columns,
-                      1, matrix->gradient + from, columns, NULL);
+        gs_kernels()->outer(x, inner, dy + from, columns, rows, inner, count,
+                            matrix->gradient + from, columns);
     }
 }
 
