@@ -53,6 +53,16 @@ void gs_file_unmap(struct gs_mapped_file *file) {
     *file = (struct gs_mapped_file){0};
 }
 
+void gs_file_release(const struct gs_mapped_file *file, size_t begin, size_t end) {
+    long page = sysconf(_SC_PAGESIZE);
+    if (page <= 0 || end > file->size || begin > end) return;
+    begin -= begin % (size_t)page; /* the mapping begins at a page */
+    end -= end % (size_t)page;
+    if (begin >= end) return;
+    /* a wish: refused, the pages stay */
+    madvise((void *)(uintptr_t)(file->bytes + begin), end - begin, MADV_DONTNEED);
+}
+
 /* ---- paths ---- */
 
 bool gs_path_exists(const char *path) {

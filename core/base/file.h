@@ -18,6 +18,10 @@ struct gs_mapped_file {
  * gs_file_unmap, which clears the struct and accepts an already cleared one. */
 enum gs_status gs_file_map(const char *path, struct gs_mapped_file *file, struct gs_error *error);
 void gs_file_unmap(struct gs_mapped_file *file);
+/* The bytes that end at offset `end` have been read: their pages need not stay in this process's
+ * memory. They can still be read; a page that goes on behind `end` stays. Without this a process
+ * that reads a file once looks as large as the file. */
+void gs_file_release(const struct gs_mapped_file *file, size_t begin, size_t end);
 
 bool gs_path_exists(const char *path);
 bool gs_path_is_folder(const char *path);

@@ -177,9 +177,9 @@ static enum gs_status narrow_doubles(const struct gs_safetensors *file,
     return GS_OK;
 }
 
-enum gs_status gs_safetensors_read(const struct gs_safetensors *file,
-                                   const struct gs_safetensors_entry *entry, float *values,
-                                   struct gs_error *error) {
+static enum gs_status read_values(const struct gs_safetensors *file,
+                                  const struct gs_safetensors_entry *entry, float *values,
+                                  struct gs_error *error) {
     const unsigned char *bytes = entry->bytes;
     switch (entry->dtype) {
     case GS_F32:
@@ -205,4 +205,13 @@ enum gs_status gs_safetensors_read(const struct gs_safetensors *file,
     gs_error_found(error, "%s", entry->dtype_name);
     gs_error_where(error, "%s: tensor \"%.200s\"", file->path, entry->name);
     return GS_UNSUPPORTED;
+}
+
+enum gs_status gs_safetensors_read(const struct gs_safetensors *file,
+                                   const struct gs_safetensors_entry *entry, float *values,
+                                   struct gs_error *error) {
+    enum gs_status status = read_values(file, entry, values, error);
+    size_t begin = (size_t)(entry->bytes - file->file.bytes);
+    gs_file_release(&file->file, begin, begin + entry->size);
+    return status;
 }

@@ -188,6 +188,8 @@ static void read_shards(const struct gs_shard_folder *folder, uint64_t first, si
         uint64_t offset = first - shard->first, left = shard->count - offset;
         size_t now = left < count ? (size_t)left : count;
         copy_ids(shard->file.bytes + offset * sizeof *ids, now, ids);
+        gs_file_release(&shard->file, (size_t)offset * sizeof *ids,
+                        ((size_t)offset + now) * sizeof *ids);
         first += now;
         ids += now;
         count -= now;

@@ -14,7 +14,7 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* ---- one step ------------------------------------------------------------------------------- */
+/* ---- one step -------------------------------------------------------------------------------- */
 
 struct step_result {
     double loss, grad_norm;
@@ -62,8 +62,7 @@ static enum gs_status take_step(struct gs_training *t, struct step_result *resul
     return status;
 }
 
-/* ---- saying how far it is ---------------------------------------------------------------------
- */
+/* ---- saying how far it is -------------------------------------------------------------------- */
 
 static double tokens_a_second(const struct gs_training *t, double start) {
     uint64_t steps = t->position.step - t->plan.first_step;

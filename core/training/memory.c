@@ -44,8 +44,7 @@ void gs_training_memory_predict(const struct gs_model *model,
     memory->total = good ? total : SIZE_MAX;
 }
 
-/* ---- a setting that fits ----------------------------------------------------------------------
- */
+/* ---- a setting that fits --------------------------------------------------------------------- */
 
 struct search {
     const struct gs_model *model;
@@ -106,11 +105,11 @@ bool gs_training_setting_find(const struct gs_model *model,
         fitting->recompute_every = 0;
         if (fit_batches(&search, fitting)) return true;
     }
+    if (!resuming) fitting->batch_size = 1; /* of what was tried, the smallest */
     return false;
 }
 
-/* ---- saying so --------------------------------------------------------------------------------
- */
+/* ---- saying so ------------------------------------------------------------------------------- */
 
 static void add_set(char *text, size_t size, const char *key, size_t before, size_t after) {
     size_t used = strlen(text);
@@ -131,9 +130,13 @@ static void suggest(const struct gs_model *model, const struct gs_training_confi
     const struct gs_training_setting asked = gs_training_setting_of(config);
     struct gs_training_setting fitting;
     size_t held = gs_memory_resident();
+    struct gs_training_memory memory;
     if (!gs_training_setting_find(model, &asked, resuming, held, most, &fitting)) {
-        gs_error_next(error, "no segment, batch or window makes it fit; a smaller model would, or "
-                             "--ignore-memory trains all the same");
+        gs_training_memory_predict(model, &fitting, held, &memory);
+        gs_error_next(error,
+                      "no shorter segment, smaller batch or shorter piece fits: the smallest takes "
+                      "%.0f MB; a smaller model would, or --ignore-memory trains all the same",
+                      (double)memory.total / 1e6);
         return;
     }
     char sets[200] = "";
@@ -142,7 +145,6 @@ static void suggest(const struct gs_model *model, const struct gs_training_confi
     add_set(sets, sizeof sets, "seq_len", asked.seq_len, fitting.seq_len);
     add_set(sets, sizeof sets, "truncate_bptt", asked.truncate_bptt, fitting.truncate_bptt);
     add_set(sets, sizeof sets, "checkpoint_every", asked.recompute_every, fitting.recompute_every);
-    struct gs_training_memory memory;
     gs_training_memory_predict(model, &fitting, held, &memory);
     gs_error_next(error, "%stakes %.0f MB %s; --ignore-memory does not look", sets,
                   (double)memory.total / 1e6, what_changes(&asked, &fitting));

@@ -40,7 +40,7 @@ void gs_training_memory_predict(const struct gs_model *model,
  * more micro-batches (the same sums, rounded otherwise), alone and with recomputing; then also
  * shorter pieces between cuts of the gradient, or shorter windows where the model cannot be cut
  * (other gradients). With `resuming` what a resume file fixes, batch and window, stays. False when
- * nothing fits. */
+ * nothing fits; then *fitting is the smallest that was tried. */
 bool gs_training_setting_find(const struct gs_model *model,
                               const struct gs_training_setting *setting, bool resuming, size_t held,
                               size_t most, struct gs_training_setting *fitting);

@@ -3,8 +3,7 @@
 #include "core/base/memory.h"
 #include "core/checkpoint/checkpoint.h"
 
-/* ---- beginning --------------------------------------------------------------------------------
- */
+/* ---- beginning ------------------------------------------------------------------------------- */
 
 static enum gs_status open_tables(struct gs_training *t, struct gs_error *error) {
     size_t count, done = t->position.step;
@@ -36,8 +35,7 @@ void gs_training_outputs_end(struct gs_training *t) {
     t->speed = NULL;
 }
 
-/* ---- saving -----------------------------------------------------------------------------------
- */
+/* ---- saving ---------------------------------------------------------------------------------- */
 
 /* Rows first, so that no checkpoint is ahead of the log even when the power fails; then what
  * resuming needs; the model last, so that a kill in between leaves at worst a model less. At step 0
@@ -82,8 +80,7 @@ void gs_training_say_safe(const struct gs_training *t, struct gs_error *error) {
         gs_error_next(error, "nothing was saved yet: begin again with --force");
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static enum gs_status write_log_row(struct gs_training *t, struct gs_error *error) {
     struct gs_run_position *at = &t->position;

@@ -42,7 +42,7 @@ enum gs_status gs_run_files_prepare(const struct gs_run_files *files, struct gs_
     return status;
 }
 
-/* ---- what lies there ------------------------------------------------------------------------ */
+/* ---- what lies there ------------------------------------------------------------------------- */
 
 /* Is `file` a checkpoint file of this run? Then its kind and step. */
 static bool recognise(const struct gs_run_files *files, const char *file, enum gs_run_file *what,
@@ -153,8 +153,7 @@ enum gs_status gs_run_files_latest(const struct gs_run_files *files, char **path
     return *path ? GS_OK : gs_fail_memory(error, strlen(files->name), "a path");
 }
 
-/* ---- housekeeping: what cannot be removed is left alone ---------------------------------------
- */
+/* ---- housekeeping: what cannot be removed is left alone -------------------------------------- */
 
 static void remove_in(const char *folder, const char *name) {
     char *path = gs_path_join(folder, name);

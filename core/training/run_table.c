@@ -16,8 +16,7 @@ struct gs_run_table {
     char *path;
 };
 
-/* ---- one process at a time --------------------------------------------------------------------
- */
+/* ---- one process at a time ------------------------------------------------------------------- */
 
 static enum gs_status fail_locked(const char *path, struct gs_error *error) {
     gs_fail(error, GS_EXISTS, "another process is training this run");
@@ -34,8 +33,7 @@ enum gs_status gs_run_table_check_free(const char *path, struct gs_error *error)
     return locked ? fail_locked(path, error) : GS_OK;
 }
 
-/* ---- what stays of an earlier table -----------------------------------------------------------
- */
+/* ---- what stays of an earlier table ---------------------------------------------------------- */
 
 static enum gs_status fail_columns(const char *path, const char *header, struct gs_error *error) {
     gs_fail(error, GS_FORMAT, "the log to go on with has other columns");
@@ -81,8 +79,7 @@ static enum gs_status begin(const char *path, const char *header, size_t keep,
     return status;
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static enum gs_status open_stream(struct gs_run_table *table, struct gs_error *error) {
     table->stream = fopen(table->path, "ab");
