@@ -7,6 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,11 +56,12 @@ void gs_sha256_destroy(struct gs_sha256 *hash) {
 
 /* Read, not mapped: a file that shrinks meanwhile is an error and no SIGBUS. */
 static enum gs_status hash_stream(struct gs_sha256 *hash, int descriptor, const char *path,
-                                  struct gs_error *error) {
+                                  const atomic_bool *stop, struct gs_error *error) {
     unsigned char *block = gs_calloc(BLOCK, 1);
     if (!block) return gs_fail_memory(error, BLOCK, "a read buffer");
     enum gs_status status = GS_OK;
-    for (;;) {
+    while (status == GS_OK) {
+        if (stop && atomic_load(stop)) status = gs_fail(error, GS_INTERRUPTED, "stopped");
         ssize_t got = read(descriptor, block, BLOCK);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) status = gs_fail_errno(error, errno, "cannot read", path);
@@ -88,12 +93,13 @@ static enum gs_status open_regular(const char *path, int *descriptor, struct sta
     return GS_OK;
 }
 
-static enum gs_status hash_file(struct gs_sha256 *hash, const char *path, struct gs_error *error) {
+static enum gs_status hash_file(struct gs_sha256 *hash, const char *path, const atomic_bool *stop,
+                                struct gs_error *error) {
     int descriptor = -1;
     struct stat info;
     enum gs_status status = open_regular(path, &descriptor, &info, error);
     if (status != GS_OK) return status;
-    status = hash_stream(hash, descriptor, path, error);
+    status = hash_stream(hash, descriptor, path, stop, error);
     close(descriptor);
     return status;
 }
@@ -127,12 +133,83 @@ static enum gs_status hash_folder(struct gs_sha256 *hash, const char *path,
     return status;
 }
 
-enum gs_status gs_sha256_path(const char *path, char text[GS_SHA256_TEXT], struct gs_error *error) {
+static enum gs_status hash_path(const char *path, const atomic_bool *stop,
+                                char text[GS_SHA256_TEXT], struct gs_error *error) {
     struct gs_sha256 *hash = gs_sha256_create();
     if (!hash) return gs_fail_memory(error, sizeof *hash, "a SHA-256");
-    enum gs_status status =
-        gs_path_is_folder(path) ? hash_folder(hash, path, error) : hash_file(hash, path, error);
+    enum gs_status status = gs_path_is_folder(path) ? hash_folder(hash, path, error)
+                                                    : hash_file(hash, path, stop, error);
     if (status == GS_OK) gs_sha256_finish(hash, text);
     gs_sha256_destroy(hash);
     return status;
+}
+
+enum gs_status gs_sha256_path(const char *path, char text[GS_SHA256_TEXT], struct gs_error *error) {
+    return hash_path(path, NULL, text, error);
+}
+
+/* ---- meanwhile ---- */
+
+struct gs_sha256_job {
+    char *path;
+    pthread_t thread;
+    bool threaded; /* else join does the work */
+    atomic_bool stop;
+    enum gs_status status;
+    char text[GS_SHA256_TEXT];
+    struct gs_error error;
+};
+
+static void *run_job(void *context) {
+    struct gs_sha256_job *job = context;
+    job->status = hash_path(job->path, &job->stop, job->text, &job->error);
+    return NULL;
+}
+
+/* Signals are the main thread's. */
+static bool start_thread(struct gs_sha256_job *job) {
+    sigset_t all, before;
+    sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
+    bool good = pthread_create(&job->thread, NULL, run_job, job) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return good;
+}
+
+static void free_job(struct gs_sha256_job *job) {
+    gs_free(job->path);
+    gs_free(job);
+}
+
+enum gs_status gs_sha256_start(const char *path, struct gs_sha256_job **job,
+                               struct gs_error *error) {
+    struct gs_sha256_job *made = gs_calloc(1, sizeof *made);
+    if (made) made->path = gs_strdup(path);
+    if (!made || !made->path) {
+        gs_free(made);
+        return gs_fail_memory(error, sizeof *made, "a SHA-256");
+    }
+    made->threaded = start_thread(made);
+    *job = made;
+    return GS_OK;
+}
+
+enum gs_status gs_sha256_join(struct gs_sha256_job *job, char text[GS_SHA256_TEXT],
+                              struct gs_error *error) {
+    if (job->threaded)
+        pthread_join(job->thread, NULL);
+    else
+        run_job(job);
+    enum gs_status status = job->status;
+    if (status == GS_OK) memcpy(text, job->text, GS_SHA256_TEXT);
+    if (status != GS_OK && error) *error = job->error;
+    free_job(job);
+    return status;
+}
+
+void gs_sha256_cancel(struct gs_sha256_job *job) {
+    if (!job) return;
+    atomic_store(&job->stop, true);
+    if (job->threaded) pthread_join(job->thread, NULL);
+    free_job(job);
 }

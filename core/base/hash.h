@@ -19,4 +19,16 @@ void gs_sha256_destroy(struct gs_sha256 *hash);
  * the name, NUL, its digest in hex and a newline; hidden files and folders inside do not count. */
 enum gs_status gs_sha256_path(const char *path, char text[GS_SHA256_TEXT], struct gs_error *error);
 
+/* The same on a thread of its own, while the caller does something else. *job is the caller's: it
+ * ends in gs_sha256_join or gs_sha256_cancel. A path that cannot be read is an error of join.
+ * GS_NO_MEMORY. */
+struct gs_sha256_job;
+enum gs_status gs_sha256_start(const char *path, struct gs_sha256_job **job,
+                               struct gs_error *error);
+/* Waits for the digest. The job is gone whatever is returned. */
+enum gs_status gs_sha256_join(struct gs_sha256_job *job, char text[GS_SHA256_TEXT],
+                              struct gs_error *error);
+/* Nobody wants it any more: stops within a block. NULL is fine. */
+void gs_sha256_cancel(struct gs_sha256_job *job);
+
 #endif

@@ -159,6 +159,7 @@ enum gs_status gs_call_finish(const struct gs_call *call, struct gs_results *res
                               struct gs_error *error) {
     bool json_shown = call->json && strcmp(call->json, "-") == 0;
     enum gs_status status = record_call(call, results, error);
+    if (status == GS_OK && call->json) status = gs_results_settle(results, error);
     if (status == GS_OK && call->json)
         status = gs_results_write(results, call->json, call->force, error);
     if (status == GS_OK && call->csv)

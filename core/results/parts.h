@@ -11,7 +11,8 @@ enum { GS_RESULTS_VERSION = 1 };
 
 struct gs_results_source_part {
     char *path;
-    char sha256[GS_SHA256_TEXT];
+    char sha256[GS_SHA256_TEXT]; /* "" while it is being computed */
+    struct gs_sha256_job *job;   /* what computes it, else NULL */
 };
 
 struct gs_results_value_part {

@@ -82,7 +82,10 @@ static void free_table(struct gs_table *table) {
 
 void gs_results_destroy(struct gs_results *results) {
     if (!results) return;
-    for (size_t i = 0; i < results->source_count; i++) gs_free(results->sources[i].path);
+    for (size_t i = 0; i < results->source_count; i++) {
+        gs_sha256_cancel(results->sources[i].job);
+        gs_free(results->sources[i].path);
+    }
     for (size_t i = 0; i < results->note_count; i++) gs_free(results->notes[i]);
     for (size_t i = 0; i < results->value_count; i++) free_value(&results->values[i]);
     for (size_t i = 0; i < results->table_count; i++) free_table(results->tables[i]);
@@ -102,6 +105,16 @@ const char *gs_results_command(const struct gs_results *results) {
 
 /* ---- what belongs to all values ---- */
 
+static enum gs_status add_source(struct gs_results *results, const char *path,
+                                 struct gs_results_source_part *part, struct gs_error *error) {
+    if (!gs_results_grow((void **)&results->sources, &results->source_room, results->source_count,
+                         sizeof *part) ||
+        !(part->path = gs_strdup(path)))
+        return no_memory(error);
+    results->sources[results->source_count++] = *part;
+    return GS_OK;
+}
+
 enum gs_status gs_results_source(struct gs_results *results, const char *path, const char *sha256,
                                  struct gs_error *error) {
     struct gs_results_source_part part = {0};
@@ -117,11 +130,26 @@ enum gs_status gs_results_source(struct gs_results *results, const char *path, c
     } else {
         memcpy(part.sha256, sha256, GS_SHA256_TEXT);
     }
-    if (!gs_results_grow((void **)&results->sources, &results->source_room, results->source_count,
-                         sizeof part) ||
-        !(part.path = gs_strdup(path)))
-        return no_memory(error);
-    results->sources[results->source_count++] = part;
+    return add_source(results, path, &part, error);
+}
+
+enum gs_status gs_results_source_meanwhile(struct gs_results *results, const char *path,
+                                           struct gs_error *error) {
+    struct gs_results_source_part part = {0};
+    enum gs_status status = gs_sha256_start(path, &part.job, error);
+    if (status == GS_OK) status = add_source(results, path, &part, error);
+    if (status != GS_OK) gs_sha256_cancel(part.job);
+    return status;
+}
+
+enum gs_status gs_results_settle(struct gs_results *results, struct gs_error *error) {
+    for (size_t i = 0; i < results->source_count; i++) {
+        struct gs_results_source_part *part = &results->sources[i];
+        struct gs_sha256_job *job = part->job;
+        part->job = NULL;
+        enum gs_status status = job ? gs_sha256_join(job, part->sha256, error) : GS_OK;
+        if (status != GS_OK) return status;
+    }
     return GS_OK;
 }
 

@@ -23,6 +23,12 @@ const char *gs_results_command(const struct gs_results *results);
 /* A file the result was computed on. sha256 may be NULL: computed from the path. */
 enum gs_status gs_results_source(struct gs_results *results, const char *path, const char *sha256,
                                  struct gs_error *error);
+/* The same for a large file that is being measured: its SHA-256 is computed meanwhile, on a thread
+ * of its own. gs_results_settle waits for it, and must have come before JSON is made; where no JSON
+ * is wanted, destroy lets go of it. */
+enum gs_status gs_results_source_meanwhile(struct gs_results *results, const char *path,
+                                           struct gs_error *error);
+enum gs_status gs_results_settle(struct gs_results *results, struct gs_error *error);
 /* A remark for people that belongs to the numbers, e.g. a policy or a bias. */
 enum gs_status gs_results_note(struct gs_results *results, const char *note,
                                struct gs_error *error);
@@ -117,7 +123,8 @@ enum gs_status gs_results_read(const char *path, struct gs_results **results,
                                struct gs_error *error);
 /* Every table as <folder>/<prefix><table>.csv (quoting of RFC 4180, lines end in LF, as many digits
  * as read back the same bits, empty for null), and the values as <folder>/<prefix>values.csv. The
- * folder is made. */
+ * folder is made. All are written before the first is put in its place: a disk that fills up leaves
+ * none of them. */
 enum gs_status gs_results_write_csv(const struct gs_results *results, const char *folder,
                                     const char *prefix, bool force, struct gs_error *error);
 /* For people: values with unit, interval and status, then tables of at most `table_rows` rows

@@ -93,11 +93,42 @@ static void test_folders(void **state) {
     assert_string_not_equal(first, second);
 }
 
+static void a_file_is_hashed_meanwhile(void **state) {
+    (void)state;
+    struct gs_error error;
+    struct gs_sha256_job *jobs[3];
+    char text[GS_SHA256_TEXT];
+    static char many[1000000];
+    memset(many, 'a', sizeof many);
+    const char *path = gs_scratch_file("meanwhile", many, sizeof many);
+    for (size_t i = 0; i < 3; i++) gs_assert_ok(gs_sha256_start(path, &jobs[i], &error), &error);
+    gs_sha256_cancel(jobs[1]);
+    gs_sha256_cancel(NULL);
+    for (size_t i = 0; i < 3; i += 2) {
+        gs_assert_ok(gs_sha256_join(jobs[i], text, &error), &error);
+        assert_string_equal(text, of_million_a);
+    }
+    gs_assert_ok(gs_sha256_start(gs_scratch_path("absent"), jobs, &error), &error);
+    gs_assert_error(gs_sha256_join(jobs[0], text, &error), GS_MISSING, &error, "absent");
+}
+
+/* A sparse file of a terabyte, which takes minutes. */
+static void a_long_hash_is_given_up(void **state) {
+    (void)state;
+    struct gs_sha256_job *job;
+    const char *path = gs_scratch_file("sparse", "", 0);
+    assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+    gs_assert_ok(gs_sha256_start(path, &job, NULL), NULL);
+    gs_sha256_cancel(job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_folders),
+        cmocka_unit_test(a_file_is_hashed_meanwhile),
+        cmocka_unit_test(a_long_hash_is_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
