@@ -42,11 +42,13 @@ struct gs_default_options {
     size_t top;          /* tokens shown and compared; cut to the vocabulary */
     uint64_t skip_first; /* rows at the head of each sequence that are left out */
     size_t replicates;   /* of the bootstrap; 0: no intervals */
-    size_t draws;        /* of each random control; at least 1 */
+    size_t draws;        /* of each random control; 1 to GS_DEFAULT_MOST_DRAWS, else GS_RANGE */
     uint64_t seed;
     const struct gs_progress *progress; /* NULL: nobody watches */
 };
 enum { GS_DEFAULT_TOP = 10, GS_DEFAULT_REPLICATES = 200, GS_DEFAULT_DRAWS = 500 };
+/* Their results are kept (five numbers each), and each decodes a state and shuffles the counts. */
+enum { GS_DEFAULT_MOST_DRAWS = 1000000 };
 
 /* One decoding: scores rank the tokens (logits, or log of the mean probability). */
 struct gs_default_decoding {

@@ -245,6 +245,12 @@ enum gs_status gs_default_token_measure(const struct gs_rows *rows,
         gs_error_next(error, "give the checkpoint that the trace was made with");
         return GS_SHAPE;
     }
+    if (options->draws > GS_DEFAULT_MOST_DRAWS) {
+        gs_fail(error, GS_RANGE, "more draws than a control needs");
+        gs_error_expected(error, "at most %d", GS_DEFAULT_MOST_DRAWS);
+        gs_error_found(error, "%zu", options->draws);
+        return GS_RANGE;
+    }
     struct gs_default_sums sums = {0};
     struct gs_default_token *t = gs_calloc(1, sizeof *t);
     if (!t) return gs_fail_memory(error, sizeof *t, "the default token");

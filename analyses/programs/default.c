@@ -22,11 +22,20 @@ static const struct gs_option options[] = {
     {"bootstrap", GS_OPTION_SIZE, &replicates, "N",
      "Replicates for the 95 % intervals; 0 turns them off. Default: 200.", NULL},
     {"draws", GS_OPTION_SIZE, &draws, "N",
-     "Random directions, and shuffles of the counts, to compare with. Default: 500.", NULL},
+     "Random directions, and shuffles of the counts, to compare with. Default: 500, at most "
+     "1000000.",
+     NULL},
     {NULL, GS_OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
 static enum gs_status check_options(struct gs_error *error) {
-    if (top > 0 && draws > 0) return GS_OK;
+    if (top > 0 && draws > 0 && draws <= GS_DEFAULT_MOST_DRAWS) return GS_OK;
+    if (draws > GS_DEFAULT_MOST_DRAWS) {
+        gs_fail(error, GS_USAGE, "--draws is more than a control needs");
+        gs_error_expected(error, "1 to %d", GS_DEFAULT_MOST_DRAWS);
+        gs_error_found(error, "%zu", draws);
+        gs_error_next(error, "draw fewer: with 10000 a share is known to better than 0.01");
+        return GS_USAGE;
+    }
     gs_fail(error, GS_USAGE, "%s is 0", top == 0 ? "--top" : "--draws");
     gs_error_expected(error, "at least 1");
     return GS_USAGE;
@@ -40,7 +49,7 @@ static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace
                                      .draws = draws,
                                      .seed = call->seed,
                                      .progress = call->progress};
-    enum gs_status status = gs_results_source(results, call->files[0], NULL, error);
+    enum gs_status status = gs_results_source_meanwhile(results, call->files[0], error);
     if (status == GS_OK)
         status = gs_default_token_of_trace(trace, call->files[1], tokenizer, counts, &how, results,
                                            error);

@@ -91,33 +91,63 @@ static void put_values(FILE *stream, const void *data) {
         put_value(stream, results->values[i].name, &results->values[i].value);
 }
 
-static enum gs_status write_file(const char *folder, const char *prefix, const char *name,
-                                 bool force, void (*put)(FILE *, const void *), const void *data,
-                                 struct gs_error *error) {
+/* ---- the set of files ---- */
+
+/* All files are written out beside their places before the first takes its place: where the disk
+ * fills up, no half of a set is left. */
+struct set {
+    struct gs_output *files;
+    size_t count;
+};
+
+static enum gs_status write_out(struct gs_output *out, const char *path, struct gs_error *error) {
+    if (ferror(out->stream)) return gs_output_commit(out, error); /* fails, and finds out why */
+    if (fflush(out->stream) == 0 && (fsync(fileno(out->stream)) == 0 || errno == EINVAL))
+        return GS_OK;
+    return gs_fail_errno(error, errno, "cannot write", path);
+}
+
+static enum gs_status write_file(struct set *set, const char *folder, const char *prefix,
+                                 const char *name, bool force, void (*put)(FILE *, const void *),
+                                 const void *data, struct gs_error *error) {
     char file[512];
     int length = snprintf(file, sizeof file, "%s%s.csv", prefix, name);
     char *path = length > 0 && (size_t)length < sizeof file ? gs_path_join(folder, file) : NULL;
     if (!path) return gs_fail_memory(error, strlen(folder), "a path");
-    struct gs_output out;
-    enum gs_status status = gs_output_open(&out, path, force, error);
+    struct gs_output *out = &set->files[set->count];
+    enum gs_status status = gs_output_open(out, path, force, error);
     if (status == GS_OK) {
-        put(out.stream, data);
-        status = gs_output_commit(&out, error); /* knows of every failed write */
+        set->count++;
+        put(out->stream, data);
+        status = write_out(out, path, error);
     }
     gs_free(path);
+    return status;
+}
+
+static enum gs_status write_set(struct set *set, const struct gs_results *results,
+                                const char *folder, const char *prefix, bool force,
+                                struct gs_error *error) {
+    enum gs_status status =
+        write_file(set, folder, prefix, "values", force, put_values, results, error);
+    for (size_t i = 0; i < results->table_count && status == GS_OK; i++) {
+        const struct gs_table *table = results->tables[i];
+        status = write_file(set, folder, prefix, table->name, force, put_table, table, error);
+    }
+    for (size_t i = 0; i < set->count && status == GS_OK; i++)
+        status = gs_output_commit(&set->files[i], error);
     return status;
 }
 
 enum gs_status gs_results_write_csv(const struct gs_results *results, const char *folder,
                                     const char *prefix, bool force, struct gs_error *error) {
     bool made = !gs_path_exists(folder);
+    struct set set = {gs_calloc(results->table_count + 1, sizeof *set.files), 0};
+    if (!set.files) return gs_fail_memory(error, sizeof *set.files, "tables");
     enum gs_status status = gs_folder_create(folder, error);
-    if (status == GS_OK)
-        status = write_file(folder, prefix, "values", force, put_values, results, error);
-    for (size_t i = 0; i < results->table_count && status == GS_OK; i++) {
-        const struct gs_table *table = results->tables[i];
-        status = write_file(folder, prefix, table->name, force, put_table, table, error);
-    }
+    if (status == GS_OK) status = write_set(&set, results, folder, prefix, force, error);
+    for (size_t i = 0; i < set.count; i++) gs_output_abandon(&set.files[i]);
+    gs_free(set.files);
     if (status != GS_OK && made) rmdir(folder); /* stays where a table is in it */
     return status;
 }

@@ -10,9 +10,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static const char *const awkward[] = {
@@ -233,6 +236,70 @@ static void test_source_hash(void **state) {
     gs_results_destroy(results);
 }
 
+static void a_source_is_hashed_meanwhile(void **state) {
+    (void)state;
+    struct gs_results *results = gs_results_create("x");
+    const char *path = gs_scratch_file("meanwhile", "abc", 3);
+    gs_assert_ok(gs_results_source_meanwhile(results, path, &error), &error);
+    gs_assert_ok(gs_results_source(results, path, NULL, &error), &error);
+    gs_assert_ok(gs_results_settle(results, &error), &error);
+    gs_assert_ok(gs_results_settle(results, &error), &error);
+    struct gs_json *json = gs_results_json(results);
+    for (size_t i = 0; i < 2; i++) {
+        const struct gs_json *source = gs_json_at(gs_json_get(json, "sources"), i);
+        assert_string_equal(gs_json_string(gs_json_get(source, "path")), path);
+        assert_string_equal(gs_json_string(gs_json_get(source, "sha256")),
+                            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+    gs_json_destroy(json);
+    path = gs_scratch_path("absent");
+    gs_assert_ok(gs_results_source_meanwhile(results, path, &error), &error);
+    gs_assert_error(gs_results_settle(results, &error), GS_MISSING, &error, "absent");
+    gs_assert_ok(gs_results_source_meanwhile(results, path, &error), &error);
+    gs_results_destroy(results); /* nobody waited for it */
+}
+
+/* Files may grow to 8 KiB each here, and the second of three tables is larger: none may be left. */
+static void a_table_that_does_not_fit_leaves_no_set(void **state) {
+    (void)state;
+    static const char *const columns[] = {"n"}, *const names[] = {"first", "large", "third"};
+    struct gs_results *results = gs_results_create("x");
+    for (size_t t = 0; t < 3; t++) {
+        struct gs_table *table;
+        gs_assert_ok(gs_results_table(results, names[t], columns, 1, &table, &error), &error);
+        for (int64_t i = 0; i < (t == 1 ? 4000 : 10); i++) {
+            struct gs_cell cell = gs_cell_integer(i);
+            gs_assert_ok(gs_table_row(table, &cell, &error), &error);
+        }
+    }
+    struct rlimit before, small;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 8192;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const char *folder = gs_scratch_path("tables"), *old = gs_scratch_path("old");
+    enum gs_status status = gs_results_write_csv(results, folder, "", false, &error);
+    struct gs_error second;
+    assert_int_equal(mkdir(old, 0700), 0);
+    gs_scratch_file("old/first.csv", "kept", 4);
+    enum gs_status again = gs_results_write_csv(results, old, "", true, &second);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    gs_assert_error(status, GS_IO, &error, "large.csv", strerror(EFBIG));
+    assert_false(gs_path_exists(folder));
+    gs_assert_error(again, GS_IO, &second, "large.csv");
+    char **left;
+    size_t count;
+    gs_assert_ok(gs_folder_list(old, &left, &count, &error), &error);
+    assert_int_equal(count, 1);
+    gs_free_names(left, count);
+    struct stat info;
+    assert_int_equal(stat(gs_scratch_path("old/first.csv"), &info), 0);
+    assert_int_equal(info.st_size, 4);
+    gs_results_destroy(results);
+}
+
 static void test_settings(void **state) {
     (void)state;
     struct gs_results *results = gs_results_create("x");
@@ -344,10 +411,16 @@ static void test_write_faults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_json_layout),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_source_hash), cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_hostile),     cmocka_unit_test(test_write_faults),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_json_layout),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_source_hash),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_write_faults),
+        cmocka_unit_test(a_source_is_hashed_meanwhile),
+        cmocka_unit_test(a_table_that_does_not_fit_leaves_no_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
