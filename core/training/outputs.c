@@ -70,14 +70,14 @@ enum gs_status gs_training_save(struct gs_training *t, long long label, struct g
 }
 
 void gs_training_say_safe(const struct gs_training *t, struct gs_error *error) {
-    if (!error || error->next[0]) return;
+    if (!error || error->status == GS_INTERRUPTED || error->status == GS_NUMERIC) return;
+    struct gs_error said = *error;
+    const char *first = said.next[0] ? said.next : "mend this";
     if (t->safe_step > 0)
-        gs_error_next(error,
-                      "nothing up to step %zu is lost: the same command with --resume goes on from "
-                      "there",
-                      t->safe_step);
+        gs_error_next(error, "%.150s; then the same command with --resume goes on from step %zu",
+                      first, t->safe_step);
     else
-        gs_error_next(error, "nothing was saved yet: begin again with --force");
+        gs_error_next(error, "%.150s; then begin again with --resume", first);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
