@@ -103,6 +103,22 @@ void GS_KERNEL(gated_sum)(const float *gate, const float *x, const float *a, con
     }
 }
 
+void GS_KERNEL(gated_sum_measured)(const float *gate, const float *x, const float *a,
+                                   const float *b, size_t n, float *y, float sums[3]) {
+    lanes without = fill(0), alone = fill(0), across = fill(0);
+    for (size_t i = 0; i < n; i += GS_LANES) {
+        lanes base = load_row(gate, i, n) * load_row(x, i, n) + load_row(a, i, n);
+        lanes more = load_row(b, i, n);
+        without += base * base;
+        alone += more * more;
+        across += base * more;
+        store_row(y, i, n, base + more);
+    }
+    sums[0] = sum_lanes(without);
+    sums[1] = sum_lanes(alone);
+    sums[2] = sum_lanes(across);
+}
+
 void GS_KERNEL(gate_backward)(const float *gate, const float *x, float xscale, const float *dy,
                               size_t n, float *dpre, float *dx) {
     for (size_t i = 0; i < n; i += GS_LANES) {

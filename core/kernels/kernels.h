@@ -14,20 +14,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The memory of one head at some step, as what it was at an earlier one and what was written since:
+ * M = a_0 start + sum over j of a_j strengths[j] keys[j] (x) diffs[j], where a_j is the product of
+ * all decays after write j (a_0: of all). So backward reads `start` and a few vectors, and a whole
+ * matrix need not be kept for each step. */
+struct gs_past {
+    const float *start; /* (dk, dv) */
+    size_t writes;
+    const float *keys, *diffs;       /* (writes, dk), (writes, dv) */
+    const float *decays, *strengths; /* (writes) */
+};
+
 /* What memory_step was given for one head, and what it gave. */
 struct gs_head {
-    const float *k, *q; /* (dk) */
-    const float *diff;  /* (dv) v - M' k */
+    const float *k, *q;       /* (dk) */
+    const float *diff, *read; /* (dv) v - M' k, M' q */
     float decay, strength;
 };
 
-/* Its gradients: dread (dv) and dM (dk, dv) come in, the rest goes out. */
+/* Its gradients: dread (dv), dM (dk, dv) and overlap come in, the rest goes out. */
 struct gs_head_gradient {
     const float *dread;
     float *dM;
-    float *dq, *dk;            /* (dk) */
-    float *dv;                 /* (dv) */
-    float *ddecay, *dstrength; /* one each */
+    double *overlap;               /* <dM, M>, which goes back with dM */
+    float *dq, *dk;                /* (dk) */
+    float *dv;                     /* (dv) */
+    float *dlog_decay, *dstrength; /* one each */
+    float *work;                   /* (dk) scratch */
 };
 
 struct gs_kernels {
@@ -71,6 +84,9 @@ struct gs_kernels {
     /* y = gate * x + a (+ b when not NULL). y may be a. */
     void (*gated_sum)(const float *gate, const float *x, const float *a, const float *b, size_t n,
                       float *y);
+    /* y = base + b, base = gate * x + a; sums = |base|^2, |b|^2, base . b. */
+    void (*gated_sum_measured)(const float *gate, const float *x, const float *a, const float *b,
+                               size_t n, float *y, float sums[3]);
     /* Back through gate * x with gate = sigmoid(pre): dpre = dy x xscale gate (1 - gate),
      * dx = dy gate. The x of the forward is x * xscale here. dx may be dy. */
     void (*gate_backward)(const float *gate, const float *x, float xscale, const float *dy,
@@ -89,17 +105,20 @@ struct gs_kernels {
      * diff may be v. */
     void (*memory_step)(float *M, size_t dk, size_t dv, const float *k, const float *v, float decay,
                         float strength, const float *q, float *diff, float *read);
-    /* next = decay M + strength k (x) diff: the write again, from what memory_step gave. */
-    void (*memory_replay)(const float *M, size_t dk, size_t dv, const float *k, const float *diff,
-                          float decay, float strength, float *next);
     /* read = M' q */
     void (*memory_read)(const float *M, size_t dk, size_t dv, const float *q, float *read);
-    /* Back through a read: dM += q (x) dread; dq = M dread. */
-    void (*memory_read_backward)(const float *M, size_t dk, size_t dv, const float *q,
-                                 const float *dread, float *dM, float *dq);
-    /* Back through a whole memory_step with a query, given M before it and its diff; dM comes with
-     * respect to M after it and leaves with respect to M before it. In two passes over dM. */
-    void (*memory_step_backward)(const float *M, size_t dk, size_t dv, const struct gs_head *head,
+    /* Back through a read of the memory `past`, which gave `read`: dM += q (x) dread;
+     * dq = M dread; overlap += dread . read. work: dk floats. */
+    void (*memory_read_backward)(const struct gs_past *past, size_t dk, size_t dv, const float *q,
+                                 const float *read, const float *dread, float *dM, double *overlap,
+                                 float *dq, float *work);
+    /* Back through a whole memory_step with a query, from the memory `past` before it; dM and
+     * overlap come with respect to M after it and leave with respect to M before it. With
+     * G = dM + q (x) dread:
+     *   dlog_decay = decay <G, M before> = overlap + dread . read - strength dstrength,
+     * so no product of matrices is needed. It is right to the rounding of these terms. */
+    void (*memory_step_backward)(const struct gs_past *past, size_t dk, size_t dv,
+                                 const struct gs_head *head,
                                  const struct gs_head_gradient *gradient);
 };
 

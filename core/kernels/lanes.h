@@ -54,13 +54,39 @@ GS_INLINE lanes select(lanes_int mask, lanes yes, lanes no) {
     return (lanes)((mask & (lanes_int)yes) | (~mask & (lanes_int)no));
 }
 
-/* The sum of all lanes in a fixed (pairwise) order. */
-GS_INLINE float sum_lanes(lanes value) {
+/* Four floats; shuffles of two vectors are spelt differently by the compilers. */
+typedef float quad __attribute__((vector_size(16)));
+typedef float quad_memory __attribute__((vector_size(16), aligned(4), may_alias));
+#if defined(__clang__)
+#define GS_SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#else
+typedef int32_t quad_int __attribute__((vector_size(16)));
+#define GS_SHUFFLE(a, b, i, j, k, l) __builtin_shuffle(a, b, (quad_int){i, j, k, l})
+#endif
+
+/* The sum of quarters of a vector, lane by lane. */
+GS_INLINE quad fold_lanes(lanes value) {
     float buffer[GS_LANES];
     store(buffer, value);
-    for (size_t width = GS_LANES / 2; width; width /= 2)
-        for (size_t i = 0; i < width; i++) buffer[i] += buffer[i + width];
-    return buffer[0];
+    quad sum = *(const quad_memory *)buffer;
+    for (size_t i = 4; i < GS_LANES; i += 4) sum += *(const quad_memory *)(buffer + i);
+    return sum;
+}
+
+/* The sum of all lanes in a fixed order. */
+GS_INLINE float sum_lanes(lanes value) {
+    quad sum = fold_lanes(value);
+    sum += GS_SHUFFLE(sum, sum, 2, 3, 0, 1);
+    return sum[0] + sum[1];
+}
+
+/* The sums of the lanes of four vectors, in a fixed order, at once. */
+GS_INLINE quad sum_four(const lanes value[4]) {
+    quad a = fold_lanes(value[0]), b = fold_lanes(value[1]);
+    quad c = fold_lanes(value[2]), d = fold_lanes(value[3]);
+    quad ab = GS_SHUFFLE(a, b, 0, 4, 1, 5) + GS_SHUFFLE(a, b, 2, 6, 3, 7);
+    quad cd = GS_SHUFFLE(c, d, 0, 4, 1, 5) + GS_SHUFFLE(c, d, 2, 6, 3, 7);
+    return GS_SHUFFLE(ab, cd, 0, 1, 4, 5) + GS_SHUFFLE(ab, cd, 2, 3, 6, 7);
 }
 
 /* exp to about one unit in the last place: 2^n e^r with r in ±ln2/2 by its Taylor-like minimax

@@ -24,6 +24,8 @@ void GS_KERNEL(swiglu_backward)(const float *gate, const float *x, float scale, 
                                 size_t n, float *dgate, float *dx, float *y);
 void GS_KERNEL(gated_sum)(const float *gate, const float *x, const float *a, const float *b,
                           size_t n, float *y);
+void GS_KERNEL(gated_sum_measured)(const float *gate, const float *x, const float *a,
+                                   const float *b, size_t n, float *y, float sums[3]);
 void GS_KERNEL(gate_backward)(const float *gate, const float *x, float xscale, const float *dy,
                               size_t n, float *dpre, float *dx);
 double GS_KERNEL(squares)(const float *x, size_t n);
@@ -32,12 +34,11 @@ void GS_KERNEL(add)(const float *x, size_t n, float *y);
 float GS_KERNEL(cross_entropy)(float *logits, size_t n, size_t target, bool gradient);
 void GS_KERNEL(memory_step)(float *M, size_t dk, size_t dv, const float *k, const float *v,
                             float decay, float strength, const float *q, float *diff, float *read);
-void GS_KERNEL(memory_replay)(const float *M, size_t dk, size_t dv, const float *k,
-                              const float *diff, float decay, float strength, float *next);
 void GS_KERNEL(memory_read)(const float *M, size_t dk, size_t dv, const float *q, float *read);
-void GS_KERNEL(memory_read_backward)(const float *M, size_t dk, size_t dv, const float *q,
-                                     const float *dread, float *dM, float *dq);
-void GS_KERNEL(memory_step_backward)(const float *M, size_t dk, size_t dv,
+void GS_KERNEL(memory_read_backward)(const struct gs_past *past, size_t dk, size_t dv,
+                                     const float *q, const float *read, const float *dread,
+                                     float *dM, double *overlap, float *dq, float *work);
+void GS_KERNEL(memory_step_backward)(const struct gs_past *past, size_t dk, size_t dv,
                                      const struct gs_head *head,
                                      const struct gs_head_gradient *gradient);
 extern const struct gs_kernels GS_KERNEL(table);

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-enum part { PRODUCTS, WEIGHT_GRADIENTS, MEMORY, REPLAY, ELEMENTWISE, CROSS_ENTROPY, PARTS };
-static const char *const NAMES[PARTS] = {"products",      "weight gradients", "memory heads",
-                                         "memory replay", "elementwise",      "cross-entropy"};
+enum part { PRODUCTS, WEIGHT_GRADIENTS, MEMORY, ELEMENTWISE, CROSS_ENTROPY, PARTS };
+static const char *const NAMES[PARTS] = {"products", "weight gradients", "memory heads",
+                                         "elementwise", "cross-entropy"};
 
 enum { MOST_THREADS = 256 };
 /* A thread's sums, on cache lines of their own. */
@@ -95,6 +95,10 @@ MEASURED(swiglu_backward, ELEMENTWISE,
 MEASURED(gated_sum, ELEMENTWISE,
          (const float *g, const float *x, const float *a, const float *b, size_t n, float *y),
          (g, x, a, b, n, y))
+MEASURED(gated_sum_measured, ELEMENTWISE,
+         (const float *g, const float *x, const float *a, const float *b, size_t n, float *y,
+          float products[3]),
+         (g, x, a, b, n, y, products))
 MEASURED(gate_backward, ELEMENTWISE,
          (const float *g, const float *x, float xs, const float *dy, size_t n, float *dp,
           float *dx),
@@ -109,20 +113,16 @@ MEASURED(memory_step, MEMORY,
          (float *M, size_t dk, size_t dv, const float *k, const float *v, float decay,
           float strength, const float *q, float *diff, float *read),
          (M, dk, dv, k, v, decay, strength, q, diff, read))
-MEASURED(memory_replay, REPLAY,
-         (const float *M, size_t dk, size_t dv, const float *k, const float *diff, float decay,
-          float strength, float *next),
-         (M, dk, dv, k, diff, decay, strength, next))
 MEASURED(memory_read, MEMORY, (const float *M, size_t dk, size_t dv, const float *q, float *read),
          (M, dk, dv, q, read))
 MEASURED(memory_read_backward, MEMORY,
-         (const float *M, size_t dk, size_t dv, const float *q, const float *dread, float *dM,
-          float *dq),
-         (M, dk, dv, q, dread, dM, dq))
+         (const struct gs_past *past, size_t dk, size_t dv, const float *q, const float *read,
+          const float *dread, float *dM, double *overlap, float *dq, float *work),
+         (past, dk, dv, q, read, dread, dM, overlap, dq, work))
 MEASURED(memory_step_backward, MEMORY,
-         (const float *M, size_t dk, size_t dv, const struct gs_head *head,
+         (const struct gs_past *past, size_t dk, size_t dv, const struct gs_head *head,
           const struct gs_head_gradient *gradient),
-         (M, dk, dv, head, gradient))
+         (past, dk, dv, head, gradient))
 
 void bench_profile_begin(void) {
     real = gs_kernels();
@@ -138,13 +138,13 @@ void bench_profile_begin(void) {
                                     .swiglu = m_swiglu,
                                     .swiglu_backward = m_swiglu_backward,
                                     .gated_sum = m_gated_sum,
+                                    .gated_sum_measured = m_gated_sum_measured,
                                     .gate_backward = m_gate_backward,
                                     .squares = m_squares,
                                     .dot = m_dot,
                                     .add = m_add,
                                     .cross_entropy = m_cross_entropy,
                                     .memory_step = m_memory_step,
-                                    .memory_replay = m_memory_replay,
                                     .memory_read = m_memory_read,
                                     .memory_read_backward = m_memory_read_backward,
                                     .memory_step_backward = m_memory_step_backward};

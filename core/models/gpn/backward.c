@@ -13,6 +13,12 @@ static float *row_block(const struct gs_gpn_runner *r, float *values, size_t at,
     return values + at * r->batch * width;
 }
 
+/* The memory (batch, H dk dv) before the stretch that begins at step `begin` of the segment. */
+static float *stretch_memory(const struct gs_gpn_runner *r, size_t begin) {
+    const struct gs_gpn_config *c = r->config;
+    return r->saved.stretch_memory + begin / r->stretch * r->batch * c->heads * c->key * c->value;
+}
+
 /* From the gradient of the state after the token to that of the head and the predicted state. */
 static void ground_back(const struct gs_gpn_runner *r, size_t t, size_t at, size_t position,
                         size_t b) {
@@ -72,6 +78,19 @@ static void read_gate_back(const struct gs_gpn_runner *r, size_t i, size_t t, si
     k->rms_backward(dread, unit, scale, values, dread, false);
 }
 
+/* The memory of a head after `writes` steps of the stretch that begins at step `begin`. */
+static struct gs_past past(const struct gs_gpn_runner *r, size_t begin, size_t unit,
+                           size_t writes) {
+    const struct gs_gpn_config *c = r->config;
+    const size_t size = c->key * c->value, first = unit * r->stretch;
+    return (struct gs_past){.start = stretch_memory(r, begin) + unit * size,
+                            .writes = writes,
+                            .keys = r->back.keys + first * c->key,
+                            .diffs = r->back.diffs + first * c->value,
+                            .decays = r->back.decays + first,
+                            .strengths = r->back.strengths + first};
+}
+
 /* Back through the read of a layer after the first by one head: into the query and the memory's
  * gradient. */
 static void read_back(const struct gs_gpn_runner *r, size_t i, size_t t, size_t at, size_t unit,
@@ -81,12 +100,14 @@ static void read_back(const struct gs_gpn_runner *r, size_t i, size_t t, size_t 
     const struct gs_gpn_columns *col = gs_columns(r, i);
     const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
     const size_t b = unit / c->heads, h = unit % c->heads, size = c->key * c->value;
-    const float *after = row_block(r, r->back.memory, at + 1, c->heads * size) + unit * size;
+    const struct gs_past after = past(r, t - at, unit, at + 1);
     const float *query = gs_at(r, &layer->in, t) + b * col->count + col->query + h * c->key;
     float *dquery =
         row_block(r, r->back.in[i], at, col->count) + b * col->count + col->query + h * c->key;
-    k->memory_read_backward(after, c->key, c->value, query, r->back.read_back + unit * c->value,
-                            r->back.matrix + unit * size, work);
+    k->memory_read_backward(&after, c->key, c->value, query,
+                            gs_at(r, &layer->read, t) + unit * c->value,
+                            r->back.read_back + unit * c->value, r->back.matrix + unit * size,
+                            &r->back.overlap[unit], work, work + c->key);
     k->unit_relu_backward(work, query, gs_at(r, &layer->query_scale, t)[unit], c->key, dquery);
 }
 
@@ -94,9 +115,9 @@ static float sigmoid(float x) {
     return 1.0f / (1.0f + expf(-x));
 }
 
-/* Back through the gates of one head's write, from the gradients of decay and strength. */
-static void gates_back(const struct gs_gpn_runner *r, size_t t, size_t at, size_t unit,
-                       float ddecay, float dstrength) {
+/* Back through the gates of one head's write, from the gradients of log decay and strength. */
+static void gates_back(const struct gs_gpn_runner *r, size_t t, size_t at, size_t unit, float dlog,
+                       float dstrength) {
     const struct gs_gpn_config *c = r->config;
     const struct gs_gpn_columns *col = &r->weights.first;
     const size_t b = unit / c->heads, h = unit % c->heads;
@@ -104,14 +125,13 @@ static void gates_back(const struct gs_gpn_runner *r, size_t t, size_t at, size_
     float *din = row_block(r, r->back.in[0], at, col->count) + b * col->count;
     float strength = gs_at(r, &r->tape.strength, t)[unit];
     float log_decay = gs_at(r, &r->tape.log_decay, t)[unit];
-    float dlog = ddecay * gs_at(r, &r->tape.decay, t)[unit];
     float rate = -expf(r->weights.tensors.a_log->values[h]);
     din[col->strength + h] = dstrength * strength * (1.0f - strength);
     din[col->decay + h] = dlog * rate * sigmoid(in[col->decay + h]);
     row_block(r, r->back.a_log, at, c->heads)[unit] = dlog * log_decay;
 }
 
-/* Back through the write and the first layer's read by one head. work: 2 dk floats. */
+/* Back through the write and the first layer's read by one head. work: 3 dk floats. */
 static void write_back(const struct gs_gpn_runner *r, size_t t, size_t at, size_t unit,
                        float *work) {
     const struct gs_gpn_config *c = r->config;
@@ -121,26 +141,29 @@ static void write_back(const struct gs_gpn_runner *r, size_t t, size_t at, size_
     const size_t b = unit / c->heads, h = unit % c->heads, size = c->key * c->value;
     const float *in = gs_at(r, &layer->in, t) + b * col->count;
     float *din = row_block(r, r->back.in[0], at, col->count) + b * col->count;
-    float *next_key = r->back.key + unit * c->key, key_scale, ddecay, dstrength;
+    float *next_key = r->back.key + unit * c->key, key_scale, dlog, dstrength;
     const struct gs_head head = {.k = gs_written_key(r, t, unit, &key_scale),
                                  .q = in + col->query + h * c->key,
                                  .diff = in + col->value + h * c->value,
+                                 .read = gs_at(r, &layer->read, t) + unit * c->value,
                                  .decay = gs_at(r, &r->tape.decay, t)[unit],
                                  .strength = gs_at(r, &r->tape.strength, t)[unit]};
     const struct gs_head_gradient gradient = {.dread = r->back.read_back + unit * c->value,
                                               .dM = r->back.matrix + unit * size,
+                                              .overlap = &r->back.overlap[unit],
                                               .dq = work,
                                               .dk = work + c->key,
                                               .dv = din + col->value + h * c->value,
-                                              .ddecay = &ddecay,
-                                              .dstrength = &dstrength};
-    k->memory_step_backward(row_block(r, r->back.memory, at, c->heads * size) + unit * size, c->key,
-                            c->value, &head, &gradient);
+                                              .dlog_decay = &dlog,
+                                              .dstrength = &dstrength,
+                                              .work = work + 2 * c->key};
+    const struct gs_past before = past(r, t - at, unit, at);
+    k->memory_step_backward(&before, c->key, c->value, &head, &gradient);
     k->unit_relu_backward(work, head.q, gs_at(r, &layer->query_scale, t)[unit], c->key,
                           din + col->query + h * c->key);
     memcpy(din + col->key + h * c->key, next_key, c->key * sizeof(float)); /* of step t + 1 */
     k->unit_relu_backward(work + c->key, head.k, key_scale, c->key, next_key);
-    gates_back(r, t, at, unit, ddecay, dstrength);
+    gates_back(r, t, at, unit, dlog, dstrength);
 }
 
 static void heads_back(const struct gs_gpn_runner *r, const struct gs_team *team, size_t i,
@@ -149,7 +172,7 @@ static void heads_back(const struct gs_gpn_runner *r, const struct gs_team *team
     size_t first, last;
     gs_team_units(team, c->heads, &first, &last);
     for (size_t unit = first; unit < last; unit++) {
-        float *work = r->back.head_work + unit * 2 * c->key;
+        float *work = r->back.head_work + unit * 3 * c->key;
         if (i == 0)
             write_back(r, t, at, unit, work);
         else
@@ -202,28 +225,35 @@ static void step_back(const struct gs_gpn_runner *r, const struct gs_team *team,
         memcpy(r->back.state + b * d, r->back.current + b * d, d * sizeof(float));
 }
 
-/* The memory before each of the stretch's steps, from that before its first. */
-static void replay_memory(const struct gs_gpn_runner *r, const struct gs_team *team, size_t begin,
-                          size_t steps) {
+/* What step t wrote into a head, to its place in the stretch. */
+static void collect_write(const struct gs_gpn_runner *r, size_t t, size_t at, size_t unit) {
     const struct gs_gpn_config *c = r->config;
-    const size_t size = c->key * c->value, all = r->batch * c->heads * size;
     const struct gs_gpn_columns *col = &r->weights.first;
+    const size_t b = unit / c->heads, h = unit % c->heads, place = unit * r->stretch + at;
+    const float *in = gs_at(r, &r->tape.layers[0].in, t) + b * col->count;
+    memcpy(r->back.keys + place * c->key, gs_written_key(r, t, unit, NULL), c->key * sizeof(float));
+    memcpy(r->back.diffs + place * c->value, in + col->value + h * c->value,
+           c->value * sizeof(float));
+    r->back.decays[place] = gs_at(r, &r->tape.decay, t)[unit];
+    r->back.strengths[place] = gs_at(r, &r->tape.strength, t)[unit];
+}
+
+/* What the stretch's steps wrote, and how the matrix's gradient after them lies to the memory. The
+ * overlap goes back with the gradient, but its rounding errors would gather over a window; so it is
+ * found anew for each stretch. Behind the window's last step the gradient is zero. */
+static void begin_stretch(const struct gs_gpn_runner *r, const struct gs_team *team, size_t begin,
+                          size_t steps, bool segment_ends, bool window_ends) {
+    const struct gs_gpn_config *c = r->config;
+    const size_t size = c->key * c->value;
     size_t first, last;
     gs_team_units(team, c->heads, &first, &last);
-    const float *saved = r->saved.stretch_memory + begin / r->stretch * all;
-    memcpy(r->back.memory + first * size, saved + first * size,
-           (last - first) * size * sizeof(float));
-    for (size_t unit = first; unit < last; unit++)
-        for (size_t s = 0; s < steps; s++) {
-            size_t t = begin + s, b = unit / c->heads, h = unit % c->heads;
-            const float *in = gs_at(r, &r->tape.layers[0].in, t) + b * col->count;
-            const float *key = gs_written_key(r, t, unit, NULL);
-            float *before = r->back.memory + s * all + unit * size;
-            gs_kernels()->memory_replay(before, c->key, c->value, key,
-                                        in + col->value + h * c->value,
-                                        gs_at(r, &r->tape.decay, t)[unit],
-                                        gs_at(r, &r->tape.strength, t)[unit], before + all);
-        }
+    const float *after = segment_ends ? r->memory : stretch_memory(r, begin + steps);
+    for (size_t unit = first; unit < last; unit++) {
+        for (size_t at = 0; at < steps; at++) collect_write(r, begin + at, at, unit);
+        r->back.overlap[unit] = window_ends ? 0
+                                            : gs_kernels()->dot(r->back.matrix + unit * size,
+                                                                after + unit * size, size);
+    }
 }
 
 void gs_gpn_segment_backward(struct gs_gpn_runner *r, size_t begin, size_t steps) {
@@ -238,7 +268,9 @@ void gs_gpn_segment_backward(struct gs_gpn_runner *r, size_t begin, size_t steps
         {
             struct gs_team team = gs_team_member(
                 (size_t)omp_get_thread_num(), (size_t)omp_get_num_threads(), r->batch, by_columns);
-            if (r->config->heads) replay_memory(r, &team, at, count);
+            if (r->config->heads)
+                begin_stretch(r, &team, at, count, at + count == steps,
+                              begin + at + count == r->steps);
             gs_team_meet(&team);
             for (size_t s = count; s-- > 0;) step_back(r, &team, at + s, s, begin + at + s);
 #pragma omp barrier

@@ -55,15 +55,24 @@ static void gather(struct gs_gpn_runner *r, size_t begin, size_t steps) {
         }
 }
 
+/* Rows that a thread decodes at once: many, since it reads all of the output matrix for them, but
+ * as many for each thread. No bit depends on it. */
+static size_t decoded_together(size_t rows) {
+    enum { MOST = 48 };
+    const size_t threads = (size_t)omp_get_max_threads();
+    size_t parts = threads * ((rows + threads * MOST - 1) / (threads * MOST));
+    return (rows + parts - 1) / parts;
+}
+
 /* Blocks never reach over a stretch's end, so that where they begin does not depend on segments. */
 static void stretch_losses(struct gs_gpn_runner *r, size_t from, size_t end, float *dz) {
 #pragma omp parallel
     for (size_t block = from; block < end; block += r->decode_rows) {
         size_t count = end - block < r->decode_rows ? end - block : r->decode_rows;
+        size_t together = decoded_together(count);
 #pragma omp for schedule(dynamic)
-        for (size_t first = 0; first < count; first += GS_DECODE_ROWS)
-            block_rows(r, block, first,
-                       count - first < GS_DECODE_ROWS ? count - first : GS_DECODE_ROWS, dz);
+        for (size_t first = 0; first < count; first += together)
+            block_rows(r, block, first, count - first < together ? count - first : together, dz);
         if (r->options.train) embedding_products(r, block, count);
     }
 }

@@ -104,22 +104,17 @@ static void gate_read(const struct gs_gpn_runner *r, size_t i, size_t t, size_t 
               r->work.read + b * values);
 }
 
-/* next = state without the memory read (it stands in `base`) + the read; and how much of it the
- * read is: its share (trace.md), the same as the authors' log has it (never 0 / 0), and the cosine
- * of the states with and without it. */
+/* How much of a layer's output the memory read is: its share (trace.md), the same as the authors'
+ * log has it (never 0 / 0), and the cosine of the states with and without it.
+ * sums: |without|^2, |read|^2, without . read. */
 static void measure_read(const struct gs_gpn_runner *r, size_t i, size_t t, size_t b,
-                         const float *base, float *next) {
-    const size_t d = r->config->width;
-    const struct gs_kernels *k = gs_kernels();
-    const float *memory = r->work.memory + b * d;
-    memcpy(next, base, d * sizeof *next);
-    k->add(memory, d, next);
-    double read = k->squares(memory, d), without = k->squares(base, d);
-    double both = sqrt(without) * sqrt(k->squares(next, d));
+                         const float sums[3]) {
+    const double without = (double)sums[0], read = (double)sums[1], across = (double)sums[2];
+    double with = without + 2 * across + read, both = sqrt(without) * sqrt(with > 0 ? with : 0);
     size_t at = b * r->config->layers + i;
     gs_at(r, &r->tape.share, t)[at] = (float)(without > 0 ? sqrt(read / without) : 0);
     gs_at(r, &r->tape.effect, t)[at] = (float)sqrt((read + 1e-12) / (without + 1e-12));
-    gs_at(r, &r->tape.cosine, t)[at] = (float)(both > 0 ? k->dot(base, next, d) / both : 0);
+    gs_at(r, &r->tape.cosine, t)[at] = (float)(both > 0 ? (without + across) / both : 0);
 }
 
 /* Row b of layer i's output: gate * current + ffn + memory read. */
@@ -127,10 +122,11 @@ static void combine(const struct gs_gpn_runner *r, size_t i, size_t t, size_t b,
                     const float *current, float *next) {
     const size_t d = r->config->width;
     const float *memory = r->config->heads ? r->work.memory + b * d : NULL;
-    float *ffn = r->work.ffn + b * d;
+    const float *ffn = r->work.ffn + b * d;
+    float sums[3];
     if (r->want_share) {
-        gs_kernels()->gated_sum(gate, current, ffn, NULL, d, ffn);
-        measure_read(r, i, t, b, ffn, next);
+        gs_kernels()->gated_sum_measured(gate, current, ffn, memory, d, next, sums);
+        measure_read(r, i, t, b, sums);
     } else {
         gs_kernels()->gated_sum(gate, current, ffn, memory, d, next);
     }
@@ -211,24 +207,30 @@ static void step(const struct gs_gpn_runner *r, const struct gs_team *team, size
     ground(r, team, t);
 }
 
+/* The memory before the stretch that begins at step `at` of the segment, for backward. */
+static void keep_memory(const struct gs_gpn_runner *r, const struct gs_team *team, size_t at) {
+    const size_t size = r->config->key * r->config->value;
+    size_t first, last;
+    gs_team_units(team, r->config->heads, &first, &last);
+    float *kept = r->saved.stretch_memory + at / r->stretch * r->batch * r->config->heads * size;
+    memcpy(kept + first * size, r->memory + first * size, (last - first) * size * sizeof(float));
+}
+
 bool gs_gpn_shares_columns(const struct gs_gpn_runner *r) {
     return gs_team_shares_columns(r->batch, (size_t)omp_get_max_threads(),
                                   gs_gpn_weights_floats(r->config, false));
 }
 
 void gs_gpn_segment_forward(struct gs_gpn_runner *r, size_t begin, size_t steps) {
-    const size_t matrices = r->batch * r->config->heads * r->config->key * r->config->value;
     bool by_columns = gs_gpn_shares_columns(r);
     for (size_t at = 0; at < steps; at += r->stretch) {
         size_t end = steps - at < r->stretch ? steps : at + r->stretch;
         gs_gpn_ground_forward(r, begin + at, end - at);
-        if (r->options.train && matrices)
-            memcpy(r->saved.stretch_memory + at / r->stretch * matrices, r->memory,
-                   matrices * sizeof(float));
 #pragma omp parallel
         {
             struct gs_team team = gs_team_member(
                 (size_t)omp_get_thread_num(), (size_t)omp_get_num_threads(), r->batch, by_columns);
+            if (r->options.train && r->config->heads) keep_memory(r, &team, at);
             for (size_t t = at; t < end; t++) step(r, &team, t);
         }
     }

@@ -170,7 +170,11 @@ static void plan_back(struct plan *plan, struct gs_gpn_runner *r) {
     back->head = floats(plan, steps, B, d + c->embedding);
     back->ground = floats(plan, steps, B, d);
     back->a_log = floats(plan, steps, B, c->heads);
-    back->memory = floats(plan, steps + 1, B, keys * c->value);
+    back->keys = floats(plan, steps, B, keys);
+    back->diffs = floats(plan, steps, B, values);
+    back->decays = floats(plan, steps, B, c->heads);
+    back->strengths = floats(plan, steps, B, c->heads);
+    back->overlap = take(plan, B, c->heads, 1, sizeof *back->overlap);
     back->state = floats(plan, B, d, 1);
     back->key = floats(plan, B, keys, 1);
     back->matrix = floats(plan, B, keys, c->value);
@@ -179,7 +183,7 @@ static void plan_back(struct plan *plan, struct gs_gpn_runner *r) {
     back->activation_back = floats(plan, B, c->ffn, 1);
     back->read_back = floats(plan, B, values, 1);
     back->unit_read = floats(plan, B, values, 1);
-    back->head_work = floats(plan, B, c->heads, 2 * c->key);
+    back->head_work = floats(plan, B, c->heads, 3 * c->key);
     r->bias_head = take(plan, d + c->embedding, 1, 1, sizeof *r->bias_head);
     r->a_log_sum = take(plan, c->heads, 1, 1, sizeof *r->a_log_sum);
 }

@@ -82,15 +82,17 @@ struct gs_gpn_stretch {
     float *head;                /* (steps, batch, d + e) */
     float *ground;              /* (steps, batch, d) */
     float *a_log;               /* (steps, batch, H) */
-    float *memory;              /* (steps + 1, batch, H dk dv) before each step */
+    /* what the stretch's steps wrote, head by head (gs_past): (batch, H, steps, …) */
+    float *keys, *diffs, *decays, *strengths;
     /* carried from step to step */
-    float *state;  /* (batch, d) */
-    float *key;    /* (batch, H dk) of the next step's key before relu */
-    float *matrix; /* (batch, H dk dv) */
+    float *state;    /* (batch, d) */
+    float *key;      /* (batch, H dk) of the next step's key before relu */
+    float *matrix;   /* (batch, H dk dv) */
+    double *overlap; /* (batch, H) of the matrix with the memory that it is the gradient of */
     /* of one step */
     float *current, *normal;                        /* (batch, d) */
     float *activation_back, *read_back, *unit_read; /* (batch, f), (batch, H dv), (batch, H dv) */
-    float *head_work;                               /* (batch, H, 2 dk) */
+    float *head_work;                               /* (batch, H, 3 dk) */
 };
 
 struct gs_gpn_runner {

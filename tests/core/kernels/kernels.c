@@ -191,6 +191,17 @@ static void check_gates(const struct gs_kernels *k, size_t n) {
     k->gated_sum(gate, in + n, dy, NULL, n, y);
     for (size_t i = 0; i < n; i++) expected[i] -= wide[i];
     near_all("gated_sum of two", k, n, y, expected, n, 1e-6);
+    float sums[3];
+    double measured[3] = {0};
+    for (size_t i = 0; i < n; i++) {
+        measured[0] += expected[i] * expected[i];
+        measured[1] += (double)in[i] * (double)in[i];
+        measured[2] += expected[i] * (double)in[i];
+        expected[i] += (double)in[i];
+    }
+    k->gated_sum_measured(gate, in + n, dy, in, n, y, sums);
+    near_all("gated_sum_measured", k, n, y, expected, n, 1e-6);
+    near_all("its sums", k, n, sums, measured, 3, 3e-6);
 }
 
 static void check_sums(const struct gs_kernels *k, size_t n) {
@@ -278,8 +289,6 @@ static void check_memory_shape(const struct gs_kernels *k, size_t dk, size_t dv)
     plain_memory(&plain, wide, forward);
     near_all("memory", k, dv, M, forward, size, 3e-6);
     near_all("memory read", k, dv, read, forward + size, dv, 3e-6);
-    k->memory_replay(x, dk, dv, key, diff, decay, strength, next);
-    assert_memory_equal(M, next, size * sizeof *M);
     float *second = calloc(dv, sizeof *second);
     k->memory_read(M, dk, dv, query, second);
     near_all("memory read alone", k, dv, second, forward + size, dv, 3e-6);
@@ -290,30 +299,83 @@ static void check_memory_shape(const struct gs_kernels *k, size_t dk, size_t dv)
 
     float *dM = calloc(size, sizeof *dM), *dq = calloc(dk, sizeof *dq);
     float *dkey = calloc(dk, sizeof *dkey), *dvalue = calloc(dv, sizeof *dvalue), gates[2] = {0};
-    const struct gs_head head = {key, query, diff, decay, strength};
-    const struct gs_head_gradient gradient = {dy + size, dM,        dq,       dkey,
-                                              dvalue,    &gates[0], &gates[1]};
+    double overlap = 0, alike = 0, after = 0;
+    for (size_t i = 0; i < size; i++) overlap += (double)dy[i] * forward[i];
+    float *work = calloc(dk, sizeof *work);
+    const struct gs_past start = {.start = x};
+    const struct gs_head head = {key, query, diff, read, decay, strength};
+    const struct gs_head_gradient gradient = {dy + size, dM,        &overlap,  dq,  dkey,
+                                              dvalue,    &gates[0], &gates[1], work};
     memcpy(dM, dy, size * sizeof *dM);
-    k->memory_step_backward(x, dk, dv, &head, &gradient);
+    k->memory_step_backward(&start, dk, dv, &head, &gradient);
     difference(&plain, wide, dy, expected);
     near_all("dM", k, dv, dM, expected, size, 1e-5);
     near_all("dk", k, dv, dkey, expected + size, dk, 2e-5);
     near_all("dv", k, dv, dvalue, expected + size + dk, dv, 2e-5);
     near_all("dq", k, dv, dq, expected + size + dk + dv, dk, 2e-5);
+    expected[inputs - 2] *= (double)decay;
     near_all("gates", k, dv, gates, expected + inputs - 2, 2, 2e-5);
-    /* a read alone: dq as above, dM by hand */
+    double scale = 0;
+    for (size_t i = 0; i < size; i++) {
+        alike += expected[i] * wide[i];
+        scale += fabs(expected[i] * wide[i]);
+    }
+    gs_assert_near("overlap", overlap, alike, 1e-5 * scale + 1e-5, 0);
+    /* a read alone, of a memory made by one write: dq as above, dM and the overlap by hand */
     memcpy(dM, dy, size * sizeof *dM);
-    k->memory_read_backward(M, dk, dv, query, dy + size, dM, dq);
+    const struct gs_past written = {x, 1, key, diff, &decay, &strength};
+    overlap = 0;
+    k->memory_read_backward(&written, dk, dv, query, read, dy + size, dM, &overlap, dq, work);
     near_all("dq alone", k, dv, dq, expected + size + dk + dv, dk, 2e-5);
     for (size_t i = 0; i < size; i++)
         expected[i] = (double)dy[i] + (double)query[i / dv] * (double)dy[size + i % dv];
     near_all("dM of a read", k, dv, dM, expected, size, 1e-6);
+    scale = 0;
+    for (size_t j = 0; j < dv; j++) {
+        after += (double)dy[size + j] * forward[size + j];
+        scale += fabs((double)dy[size + j] * forward[size + j]);
+    }
+    gs_assert_near("overlap of a read", overlap, after, 1e-5 * scale + 1e-6, 0);
+    free(work);
     free(x), free(dy), free(M), free(next), free(diff), free(read), free(wide), free(expected);
     free(forward), free(second), free(dM), free(dq), free(dkey), free(dvalue);
 }
 
+/* After several writes: M dread from what was written, against the matrix itself. */
+static void check_past(const struct gs_kernels *k, size_t dk, size_t dv) {
+    enum { WRITES = 5 };
+    const size_t size = dk * dv;
+    float *start = calloc(size, sizeof *start), *M = calloc(size, sizeof *M);
+    float *keys = calloc(WRITES * dk, sizeof *keys), *diffs = calloc(WRITES * dv, sizeof *diffs);
+    float *vectors = calloc(2 * dk + 2 * dv, sizeof *vectors), *dM = calloc(size, sizeof *dM);
+    float *dq = vectors, *work = dq + dk, *dread = work + dk, *read = dread + dv;
+    const float decays[WRITES] = {0.9f, 0.2f, 1, 0, 0.7f},
+                strengths[WRITES] = {1, 0, 0.3f, 0.5f, 0.8f};
+    double *expected = calloc(dk, sizeof *expected), overlap = 0;
+    fill(start, size, 1);
+    fill(keys, WRITES * dk, 1);
+    fill(dread, dv, 1);
+    memcpy(M, start, size * sizeof *M);
+    for (size_t writes = 0; writes <= WRITES; writes++) {
+        for (size_t i = 0; i < dk; i++) {
+            expected[i] = 0;
+            for (size_t j = 0; j < dv; j++) expected[i] += (double)M[i * dv + j] * (double)dread[j];
+        }
+        const struct gs_past past = {start, writes, keys, diffs, decays, strengths};
+        k->memory_read_backward(&past, dk, dv, keys, read, dread, dM, &overlap, dq, work);
+        near_all("past", k, dv, dq, expected, dk, 2e-5);
+        if (writes == WRITES) break;
+        fill(diffs + writes * dv, dv, 1);
+        k->memory_step(M, dk, dv, keys + writes * dk, diffs + writes * dv, decays[writes],
+                       strengths[writes], NULL, diffs + writes * dv, NULL);
+    }
+    free(start), free(M), free(keys), free(diffs), free(vectors), free(dM), free(expected);
+}
+
 static void check_memory(const struct gs_kernels *k, size_t n) {
     if (n > 48) return;
+    check_past(k, 1 + n % 7, n);
+    check_past(k, n, 1 + n % 9);
     check_memory_shape(k, 1 + n % 7, n);
     check_memory_shape(k, n, 1 + n % 9);
 }

@@ -1,0 +1,215 @@
+/* Back through one head of the matrix memory. The gradient of the matrix is read and written in two
+ * passes; the matrix itself is not there: struct gs_past says what it was made of. Rows are taken
+ * in fours, so that what they share is loaded once and their sums are folded together. */
+#include "core/kernels/per_isa.h"
+
+/* Vectors of columns in a strip; rows at once. */
+enum { STRIP = 4, FOUR = 4 };
+
+/* As many floats from `at` on as rows are being read, one matrix further: heads follow each other,
+ * and together they are larger than the nearer caches. */
+GS_INLINE void fetch_further(const float *at, size_t floats, size_t size) {
+    for (size_t i = 0; i < floats; i += 16) __builtin_prefetch(at + size + i, 1, 2);
+}
+
+/* First pass over a strip of S vectors of columns: dM += q (x) dread, and what then stands against
+ * the key: sum over i of k_i dM_i. */
+GS_INLINE void strip_against_key(size_t S, float *dM, size_t dk, size_t dv, const float *k,
+                                 const float *q, const float *dread, float *out) {
+    lanes read[STRIP], sum[STRIP];
+    for (size_t s = 0; s < S; s++) {
+        read[s] = load(dread + s * GS_LANES);
+        sum[s] = fill(0);
+    }
+    for (size_t i = 0; i < dk; i++)
+        for (size_t s = 0; s < S; s++) {
+            float *at = dM + i * dv + s * GS_LANES;
+            lanes d = load(at) + read[s] * q[i];
+            store(at, d);
+            sum[s] += d * k[i];
+        }
+    for (size_t s = 0; s < S; s++) store(out + s * GS_LANES, sum[s]);
+}
+
+static void against_key(float *dM, size_t dk, size_t dv, const float *k, const float *q,
+                        const float *dread, float *out) {
+    size_t j = 0;
+    for (; j + STRIP * GS_LANES <= dv; j += STRIP * GS_LANES)
+        strip_against_key(STRIP, dM + j, dk, dv, k, q, dread + j, out + j);
+    for (; j + GS_LANES <= dv; j += GS_LANES)
+        strip_against_key(1, dM + j, dk, dv, k, q, dread + j, out + j);
+    for (; j < dv; j++) {
+        float sum = 0;
+        for (size_t i = 0; i < dk; i++) {
+            dM[i * dv + j] += dread[j] * q[i];
+            sum += dM[i * dv + j] * k[i];
+        }
+        out[j] = sum;
+    }
+}
+
+/* Second pass, R rows: along[r] = dM_r . diff, then dM_r becomes decay dM_r - k_r dvalue. */
+GS_INLINE void decay_rows(size_t R, float *dM, size_t dv, size_t size, const float *diff,
+                          const float *dvalue, const float *k, float decay, float *along) {
+    lanes sum[FOUR], key[FOUR];
+    for (size_t r = 0; r < FOUR; r++) {
+        sum[r] = fill(0);
+        key[r] = fill(r < R ? k[r] : 0);
+    }
+    fetch_further(dM, R * dv, size);
+    size_t j = 0;
+    for (; j + GS_LANES <= dv; j += GS_LANES) {
+        lanes difference = load(diff + j), back = load(dvalue + j);
+        for (size_t r = 0; r < R; r++) {
+            float *at = dM + r * dv + j;
+            lanes d = load(at);
+            sum[r] += d * difference;
+            store(at, d * decay - back * key[r]);
+        }
+    }
+    quad sums = sum_four(sum);
+    for (size_t r = 0; r < R; r++) {
+        along[r] = sums[r];
+        for (size_t i = j; i < dv; i++) {
+            float *at = dM + r * dv + i;
+            along[r] += *at * diff[i];
+            *at = *at * decay - dvalue[i] * k[r];
+        }
+    }
+}
+
+/* a[r] = M_r . x and b[r] = M_r . y for R rows. */
+GS_INLINE void against_rows(size_t R, const float *M, size_t dv, size_t size, const float *x,
+                            const float *y, float *a, float *b) {
+    lanes first[FOUR], second[FOUR];
+    for (size_t r = 0; r < FOUR; r++) first[r] = second[r] = fill(0);
+    if (size) fetch_further(M, R * dv, size);
+    size_t j = 0;
+    for (; j + GS_LANES <= dv; j += GS_LANES) {
+        lanes left = load(x + j), right = load(y + j);
+        for (size_t r = 0; r < R; r++) {
+            lanes m = load(M + r * dv + j);
+            first[r] += m * left;
+            second[r] += m * right;
+        }
+    }
+    quad firsts = sum_four(first), seconds = sum_four(second);
+    for (size_t r = 0; r < R; r++) {
+        a[r] = firsts[r];
+        b[r] = seconds[r];
+        for (size_t i = j; i < dv; i++) {
+            a[r] += M[r * dv + i] * x[i];
+            b[r] += M[r * dv + i] * y[i];
+        }
+    }
+}
+
+GS_INLINE float dot_row(const float *x, const float *y, size_t n) {
+    lanes sum = fill(0);
+    for (size_t i = 0; i < n; i += GS_LANES) sum += load_row(x, i, n) * load_row(y, i, n);
+    return sum_lanes(sum);
+}
+
+GS_INLINE void scale_row(float *x, float s, size_t n) {
+    for (size_t i = 0; i < n; i += GS_LANES) store_row(x, i, n, load_row(x, i, n) * s);
+}
+
+/* Writes that are taken together. */
+enum { SOME = 32 };
+
+/* left[j] = weight_j diffs_j . x and right[j] = weight_j diffs_j . y for the writes first … last -
+ * 1, where weight_j is the strength times the decays after it. `after` holds the product of the
+ * decays from `last` on, and then from `first` on. */
+static void write_weights(const struct gs_past *past, size_t first, size_t last, size_t dv,
+                          const float *x, const float *y, float *after, float *left, float *right) {
+    size_t j = first;
+    for (; j + FOUR <= last; j += FOUR)
+        against_rows(FOUR, past->diffs + j * dv, dv, 0, x, y, left + j - first, right + j - first);
+    for (; j < last; j++)
+        against_rows(1, past->diffs + j * dv, dv, 0, x, y, left + j - first, right + j - first);
+    while (j-- > first) {
+        float weight = *after * past->strengths[j];
+        left[j - first] *= weight;
+        right[j - first] *= weight;
+        *after *= past->decays[j];
+    }
+}
+
+/* a += sum over j of left_j keys_j, b += sum over j of right_j keys_j; keys (count, dk). */
+static void add_keys(const float *keys, size_t count, size_t dk, const float *left,
+                     const float *right, float *a, float *b) {
+    for (size_t i = 0; i < dk; i += GS_LANES) {
+        lanes first = load_row(a, i, dk), second = load_row(b, i, dk);
+        for (size_t j = 0; j < count; j++) {
+            lanes key = load_row(keys + j * dk, i, dk);
+            first += key * left[j];
+            second += key * right[j];
+        }
+        store_row(a, i, dk, first);
+        store_row(b, i, dk, second);
+    }
+}
+
+/* a = M x, b = M y, of the memory that `past` makes; a, b (dk), x, y (dv). */
+static void against_past(const struct gs_past *past, size_t dk, size_t dv, const float *x,
+                         const float *y, float *a, float *b) {
+    float scale = 1, after = 1;
+    for (size_t j = 0; j < past->writes; j++) scale *= past->decays[j];
+    size_t i = 0;
+    for (; i + FOUR <= dk; i += FOUR)
+        against_rows(FOUR, past->start + i * dv, dv, dk * dv, x, y, a + i, b + i);
+    for (; i < dk; i++) against_rows(1, past->start + i * dv, dv, dk * dv, x, y, a + i, b + i);
+    scale_row(a, scale, dk);
+    scale_row(b, scale, dk);
+    for (size_t last = past->writes; last > 0;) {
+        float left[SOME], right[SOME];
+        size_t first = last > SOME ? last - SOME : 0;
+        write_weights(past, first, last, dv, x, y, &after, left, right);
+        add_keys(past->keys + first * dk, last - first, dk, left, right, a, b);
+        last = first;
+    }
+}
+
+void GS_KERNEL(memory_read_backward)(const struct gs_past *past, size_t dk, size_t dv,
+                                     const float *q, const float *read, const float *dread,
+                                     float *dM, double *overlap, float *dq, float *work) {
+    against_past(past, dk, dv, dread, dread, dq, work);
+    for (size_t i = 0; i < dk; i++)
+        for (size_t j = 0; j < dv; j += GS_LANES)
+            store_row(dM + i * dv, j, dv,
+                      load_row(dM + i * dv, j, dv) + load_row(dread, j, dv) * q[i]);
+    *overlap += (double)dot_row(dread, read, dv);
+}
+
+/* M' = decay M + strength k (x) diff, diff = v - M'k, read = M' q. With G = dM' + q (x) dread:
+ *   g = G'k, dstrength = g . diff, dv = strength g, d(M'k) = -dv,
+ *   dk = strength G diff - M dv, dM = decay G - k (x) dv,
+ *   dq = M' dread = decay M dread + strength k (diff . dread),
+ *   <G, M'> = <dM', M'> + dread . read = decay <G, M> + strength k'G diff,
+ *   <dM, M> = decay <G, M> - k'M dv. */
+void GS_KERNEL(memory_step_backward)(const struct gs_past *past, size_t dk, size_t dv,
+                                     const struct gs_head *head,
+                                     const struct gs_head_gradient *gradient) {
+    const float decay = head->decay, strength = head->strength, *k = head->k;
+    float *dvalue = gradient->dv, *dkey = gradient->dk, *dq = gradient->dq, *held = gradient->work;
+    against_key(gradient->dM, dk, dv, k, head->q, gradient->dread, dvalue);
+    *gradient->dstrength = dot_row(dvalue, head->diff, dv);
+    scale_row(dvalue, strength, dv);
+    size_t i = 0;
+    for (; i + FOUR <= dk; i += FOUR)
+        decay_rows(FOUR, gradient->dM + i * dv, dv, dk * dv, head->diff, dvalue, k + i, decay,
+                   dkey + i);
+    for (; i < dk; i++)
+        decay_rows(1, gradient->dM + i * dv, dv, dk * dv, head->diff, dvalue, k + i, decay,
+                   dkey + i);
+    against_past(past, dk, dv, dvalue, gradient->dread, held, dq);
+    const float written = strength * dot_row(head->diff, gradient->dread, dv);
+    for (i = 0; i < dk; i += GS_LANES) {
+        store_row(dkey, i, dk, load_row(dkey, i, dk) * strength - load_row(held, i, dk));
+        store_row(dq, i, dk, load_row(dq, i, dk) * decay + load_row(k, i, dk) * written);
+    }
+    double read = (double)dot_row(gradient->dread, head->read, dv);
+    double dlog = *gradient->overlap + read - (double)strength * (double)*gradient->dstrength;
+    *gradient->dlog_decay = (float)dlog;
+    *gradient->overlap = dlog - (double)dot_row(k, held, dk);
+}
