@@ -12,13 +12,15 @@
  *   null                   p_t of one sequence against p_{t+k} of another document's
  *   null_centered_global   the same, minus the mean of all rows
  *
- * Accuracy: means and differences in float64, unit vectors stored in float32, a pair's cosine
- * within about 1e-6, sums over pairs in float64 in an order that depends on nothing but the rows.
- * Same bits on any number of threads.
+ * Accuracy: means and differences in float64, vectors stored in float32, a pair's cosine within
+ * about 1e-6, sums over pairs in float64 in an order that depends on nothing but the rows. Same
+ * bits on any number of threads.
  *
- * The rows are read four times (global mean, sequence mean, the curves, the null's partners), in
- * blocks; memory is O((max_lag + block) · width), whatever the number and length of the sequences,
- * plus O(sequences · lags) sums.
+ * Chosen lags: all curves follow from the dots of rows minus the global mean (row_block.h). The
+ * rows are read twice, global mean and curves (sequences of more than 2,048 rows four times: also
+ * their mean, and as the null's partners). A sequence in which that would cost digits is measured
+ * as at all lags: with unit vectors of every centring, read four times. Memory is O((max_lag +
+ * block) · width), whatever the number and length of the sequences, plus O(sequences · lags) sums.
  */
 #ifndef GS_ANALYSES_HORIZON_HORIZON_H
 #define GS_ANALYSES_HORIZON_HORIZON_H
@@ -50,7 +52,7 @@ struct gs_horizon_plan {
     bool all_lags;  /* every lag, not 1, 2, 4, … */
     uint64_t seed;  /* draws the null's pairs */
     const uint64_t *document; /* (sequences) which document each belongs to; NULL: its own */
-    size_t block;             /* rows at a time, 0: GS_HORIZON_BLOCK. Moves last bits only */
+    size_t block;             /* rows at a time; 0: chosen. Moves last bits only */
 };
 
 /* Bands: means over all pairs of a range of lags, whichever lags the curve is measured at. */

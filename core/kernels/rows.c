@@ -169,6 +169,199 @@ static double wide_squares(const float *x, size_t n) {
     return sum;
 }
 
+static double sum_wide(wide value) {
+    double part[HALF], sum = 0;
+    store_wide(part, value);
+    for (size_t l = 0; l < HALF; l++) sum += part[l];
+    return sum;
+}
+
+static void about_mean(const float *x, size_t n, const double *mean, double sums[3]) {
+    wide square = {0}, away = {0}, along = {0};
+    size_t i = 0;
+    for (; i + HALF <= n; i += HALF) {
+        wide value = widen(x + i), centre = load_wide(mean + i), apart = value - centre;
+        square += value * value;
+        away += apart * apart;
+        along += apart * centre;
+    }
+    sums[0] = sum_wide(square);
+    sums[1] = sum_wide(away);
+    sums[2] = sum_wide(along);
+    for (; i < n; i++) {
+        double value = (double)x[i], apart = value - mean[i];
+        sums[0] += value * value;
+        sums[1] += apart * apart;
+        sums[2] += apart * mean[i];
+    }
+}
+
+/* ---- rows of packed panels --------------------------------------------------------------------
+ */
+
+/* Elements j and j - w of rows a and b = a + w change places where j has bit w. */
+GS_INLINE void exchange(lanes *a, lanes *b, int32_t w) {
+    const lanes_int place = {ALL_LANES};
+    const lanes_int on = (place & w) != 0;
+    lanes first = __builtin_shuffle(*a, *b, place + (on & (GS_LANES - w)));
+    *b = __builtin_shuffle(*a, *b, place + (on & GS_LANES) + (~on & w));
+    *a = first;
+}
+
+GS_INLINE void exchange_all(lanes square[GS_LANES], size_t w) {
+#pragma GCC unroll 16
+    for (size_t i = 0; i < GS_LANES; i++)
+        if (!(i & w)) exchange(&square[i], &square[i + w], (int32_t)w);
+}
+
+static void turn(const float *packed, size_t count, float *turned, size_t stride) {
+    for (size_t c = 0; c < PANEL; c += GS_LANES)
+        for (size_t r = 0; r < count; r += GS_LANES) {
+            lanes square[GS_LANES];
+#pragma GCC unroll 16
+            for (size_t i = 0; i < GS_LANES; i++) square[i] = load(packed + (r + i) * PANEL + c);
+            exchange_all(square, 1);
+            exchange_all(square, 2);
+#if GS_LANES > 4
+            exchange_all(square, 4);
+#endif
+#if GS_LANES > 8
+            exchange_all(square, 8);
+#endif
+#pragma GCC unroll 16
+            for (size_t i = 0; i < GS_LANES; i++) store(turned + (c + i) * stride + r, square[i]);
+        }
+}
+
+static void about_shift(const float *packed, size_t count, const double *shift, double *offset,
+                        double *away) {
+    wide by[4];
+    for (size_t q = 0; q < 4; q++) by[q] = load_wide(shift + q * HALF);
+    for (size_t r = 0; r < count; r++) {
+        wide along = {0}, square = {0};
+        for (size_t q = 0; q < 4; q++) {
+            wide value = widen(packed + r * PANEL + q * HALF), apart = value - by[q];
+            along += value * by[q];
+            square += apart * apart;
+        }
+        offset[r] += sum_wide(along);
+        away[r] += sum_wide(square);
+    }
+}
+
+/* N lags of one vector of late rows. N and `other` are constants at every call. */
+GS_INLINE void dots(size_t N, bool other, const struct gs_lag_panel *p, size_t l, size_t t) {
+    lanes own[6], across[6];
+    const float *early[6];
+    for (size_t i = 0; i < N; i++) {
+        early[i] = p->early + t - p->lags[l + i];
+        own[i] = load(p->own_dots + (l + i) * p->dots_stride + t);
+        if (other) across[i] = load(p->other_dots + (l + i) * p->dots_stride + t);
+    }
+    for (size_t c = 0; c < p->columns; c++) {
+        lanes late = load(p->early + c * p->stride + t), late_other = late;
+        if (other) late_other = load(p->other + c * p->stride + t);
+        for (size_t i = 0; i < N; i++) {
+            lanes value = load(early[i] + c * p->stride);
+            own[i] += late * value;
+            if (other) across[i] += late_other * value;
+        }
+    }
+    for (size_t i = 0; i < N; i++) {
+        store(p->own_dots + (l + i) * p->dots_stride + t, own[i]);
+        if (other) store(p->other_dots + (l + i) * p->dots_stride + t, across[i]);
+    }
+}
+
+/* Twelve sums fill the registers: six lags of both kinds, or of one kind. */
+static void dots_of_vector(const struct gs_lag_panel *p, size_t l, size_t count, size_t t) {
+    if (count == 6 && p->other) {
+        dots(6, true, p, l, t);
+    } else if (count == 6) {
+        dots(6, false, p, l, t);
+    } else if (count >= 3 && p->other) {
+        dots(3, true, p, l, t);
+        if (count > 3) dots_of_vector(p, l + 3, count - 3, t);
+    } else {
+        for (size_t i = l; i < l + count; i++) {
+            if (p->other)
+                dots(1, true, p, i, t);
+            else
+                dots(1, false, p, i, t);
+        }
+    }
+}
+
+static void lag_dots(const struct gs_lag_panel *p) {
+    for (size_t l = 0; l < p->lag_count; l += 6) {
+        size_t count = p->lag_count - l < 6 ? p->lag_count - l : 6;
+        size_t begin = p->lags[l] > p->past ? (p->lags[l] - p->past) / GS_LANES * GS_LANES : 0;
+        for (size_t t = begin; t < p->count; t += GS_LANES) dots_of_vector(p, l, count, t);
+    }
+}
+
+/* ---- bands ------------------------------------------------------------------------------------
+ */
+
+/* Prefix sums of the weighted early rows: entry i holds those of rows before i - past. */
+GS_INLINE void add_up(const struct gs_band_panel *p, size_t column) {
+    lanes sum[3];
+    float *to = p->scratch;
+    for (size_t w = 0; w < 3; w++) store(to + w * GS_LANES, sum[w] = fill(0));
+    for (ptrdiff_t r = -(ptrdiff_t)p->past; r < (ptrdiff_t)p->count; r++) {
+        lanes row = load(p->early + r * PANEL + (ptrdiff_t)column);
+        to += 3 * GS_LANES;
+        for (size_t w = 0; w < 3; w++) {
+            sum[w] += row * p->weights[w][r];
+            store(to + w * GS_LANES, sum[w]);
+        }
+    }
+}
+
+/* Late rows from t to end - 1 against band b. */
+GS_INLINE void band_stretch(const struct gs_band_panel *p, size_t column, size_t b, size_t t,
+                            size_t end, bool other) {
+    lanes total[5];
+    for (size_t i = 0; i < 5; i++) total[i] = fill(0);
+    for (; t < end; t++) {
+        const size_t place = p->past + t; /* the entry that ends before row t */
+        const size_t bottom = place > p->last[b] ? place - p->last[b] : 0;
+        const float *base = p->scratch + bottom * 3 * GS_LANES;
+        const float *top = p->scratch + (place - p->first[b] + 1) * 3 * GS_LANES;
+        lanes row = load(p->early + t * PANEL + column), early[3];
+        for (size_t w = 0; w < 3; w++) {
+            early[w] = load(top + w * GS_LANES) - load(base + w * GS_LANES);
+            total[w] += row * p->weights[w][t] * early[w];
+        }
+        if (!other) continue;
+        lanes across = load(p->other + t * PANEL + column);
+        total[3] += across * p->other_weights[0][t] * early[0];
+        total[4] += across * p->other_weights[1][t] * early[2];
+    }
+    for (size_t i = 0; i < 5; i++) {
+        float part[GS_LANES];
+        store(part, total[i]);
+        for (size_t l = 0; l < GS_LANES; l++) p->sums[b * 5 + i] += (double)part[l];
+    }
+}
+
+static void bands(const struct gs_band_panel *p) {
+    enum { STRETCH = 256 }; /* rows summed in float */
+    for (size_t column = 0; column < PANEL; column += GS_LANES) {
+        add_up(p, column);
+        for (size_t b = 0; b < 2; b++) {
+            size_t t = p->first[b] > p->past ? p->first[b] - p->past : 0;
+            for (; t < p->count; t += STRETCH) {
+                size_t end = p->count - t < STRETCH ? p->count : t + STRETCH;
+                if (p->other)
+                    band_stretch(p, column, b, t, end, true);
+                else
+                    band_stretch(p, column, b, t, end, false);
+            }
+        }
+    }
+}
+
 #define GS_TEXT2(name) #name
 #define GS_TEXT(name) GS_TEXT2(name)
 
@@ -180,4 +373,9 @@ const struct gs_row_kernels GS_KERNEL(rows) = {
     .centre = centre,
     .panel_product = panel_product,
     .wide_squares = wide_squares,
+    .about_mean = about_mean,
+    .turn = turn,
+    .about_shift = about_shift,
+    .lag_dots = lag_dots,
+    .bands = bands,
 };

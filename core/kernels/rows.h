@@ -20,6 +20,37 @@ struct gs_panel_pair {
     const float *ahead; /* the panel that is wanted next, fetched meanwhile; never NULL */
 };
 
+/* Dots of `count` late rows with the early rows some lags before them, for the columns of one panel
+ * turned: column c of row t stands at [c * stride + t]. Rows before the first may be read as far
+ * back as the longest lag, and rows behind the last up to a whole vector; what is made of them
+ * counts for nothing. Later rows come from two places: the early rows' own (own) and others (other,
+ * may be NULL). own_dots[l, t] += Σ_c early[c, t - lag l] early[c, t]; other_dots the same with
+ * other[c, t]. */
+struct gs_lag_panel {
+    const float *early, *other;
+    size_t stride, dots_stride; /* of early and other; of both results */
+    size_t columns, count;
+    const size_t *lags; /* ascending */
+    size_t lag_count;
+    size_t past; /* rows before the first that mean something: dots with earlier ones may be left
+                    out */
+    float *own_dots, *other_dots; /* (lag_count, dots_stride) */
+};
+
+/* Sums over two ranges of lags (bands) for one packed panel. With z_w(r) = weight w of row r times
+ * the row: sums[b, w] += Σ_t z_w(t) · Σ_{k = first b … last b} z_w(t - k), for w < 3; and sums[b,
+ * 3], sums[b, 4] the same with early rows of weights 0 and 2 and late rows of `other`, weighted by
+ * other_weights 0 and 1. Early rows before the `past` ones do not exist. */
+struct gs_band_panel {
+    const float *early, *other;    /* (…, panel) at row 0; `past` rows stand before early */
+    const float *weights[3];       /* at row 0 of early */
+    const float *other_weights[2]; /* at row 0 of other; other may be NULL */
+    size_t past, count;
+    size_t first[2], last[2]; /* lags, first ≥ 1 */
+    float *scratch;           /* (past + count + 1, 3, panel / 2) */
+    double *sums;             /* (2, 5) */
+};
+
 struct gs_row_kernels {
     const char *isa; /* as in struct gs_kernels */
     size_t panel;    /* columns of a packed panel, as there */
@@ -44,6 +75,21 @@ struct gs_row_kernels {
 
     /* Σ x² in float64. */
     double (*wide_squares)(const float *x, size_t n);
+    /* In float64: sums[0] = Σ x², [1] = Σ (x - mean)², [2] = Σ (x - mean) mean. */
+    void (*about_mean)(const float *x, size_t n, const double *mean, double sums[3]);
+
+    /* ---- rows of packed panels (horizon) ------------------------------------------------------
+     */
+
+    /* turned[c * stride + r] = packed[r, c], in whole squares: rows up to the next multiple of a
+     * vector are read and written. stride is a multiple of a vector. */
+    void (*turn)(const float *packed, size_t count, float *turned, size_t stride);
+    /* For each row r of `count`: offset[r] += Σ_c packed[r, c] shift[c], and away[r] +=
+     * Σ_c (packed[r, c] - shift[c])², in float64, over the columns of one panel (shift: panel). */
+    void (*about_shift)(const float *packed, size_t count, const double *shift, double *offset,
+                        double *away);
+    void (*lag_dots)(const struct gs_lag_panel *panel);
+    void (*bands)(const struct gs_band_panel *panel);
 };
 
 /* The table in use: the one of gs_kernels. */

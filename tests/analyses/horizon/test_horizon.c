@@ -215,6 +215,29 @@ static void a_huge_mean_does_not_cancel(void **state) {
     gs_free(d.values);
 }
 
+/* Sequences far apart, a few rows near zero, one far too large to square: a common centre would
+ * cost the centred curves their digits, so such sequences are measured the long way. */
+static void rows_that_would_lose_digits_lose_none(void **state) {
+    (void)state;
+    static const uint64_t length[] = {60, 45, 70};
+    for (int kind = 0; kind < 4; kind++) {
+        struct data d = make_data(11, length, 3);
+        fill_normal(&d, 1, 1, SEED + (uint64_t)kind);
+        for (size_t s = 0; s < 3; s++)
+            for (uint64_t r = 0; r < d.length[s]; r++)
+                for (size_t c = 0; c < 11; c++) {
+                    float *value = row_of(&d, s, r) + c;
+                    if (kind == 0) *value += 1e4f * (float)(s * (c + 1));
+                    if (kind == 1 && r % 7 == 3) *value *= 1e-6f;
+                    if (kind == 2 && s == 1) *value *= 1e25f;
+                    if (kind == 3) *value *= 1e-25f;
+                }
+        check_against_naive(&d, (struct gs_horizon_plan){.block = 16});
+        check_against_naive(&d, (struct gs_horizon_plan){0});
+        gs_free(d.values);
+    }
+}
+
 static void one_row_has_no_pairs(void **state) {
     (void)state;
     static const uint64_t length[] = {1, 1, 0};
@@ -465,6 +488,7 @@ int main(void) {
         cmocka_unit_test(zero_vectors_are_left_out),
         cmocka_unit_test(constant_rows_have_no_centred_direction),
         cmocka_unit_test(a_huge_mean_does_not_cancel),
+        cmocka_unit_test(rows_that_would_lose_digits_lose_none),
         cmocka_unit_test(one_row_has_no_pairs),
         cmocka_unit_test(one_sequence_has_no_null),
         cmocka_unit_test(a_row_that_is_not_finite_is_named),

@@ -117,12 +117,156 @@ static void a_row_is_squared_in_float64(void **state) {
     gs_free(rows);
 }
 
+static void a_row_is_measured_about_a_mean(void **state) {
+    (void)state;
+    const struct gs_row_kernels *k;
+    float *rows = random_rows(1);
+    double mean[STRIDE], sums[3];
+    for (size_t c = 0; c < STRIDE; c++) mean[c] = 3 + 0.01 * (double)c;
+    for (size_t table = 0; (k = gs_row_kernels_at(table)); table++)
+        for (size_t n = 0; n <= STRIDE; n++) {
+            double expected[3] = {0};
+            for (size_t i = 0; i < n; i++) {
+                double x = (double)rows[i], apart = x - mean[i];
+                expected[0] += x * x;
+                expected[1] += apart * apart;
+                expected[2] += apart * mean[i];
+            }
+            k->about_mean(rows, n, mean, sums);
+            for (size_t i = 0; i < 3; i++)
+                gs_assert_near("sum", sums[i], expected[i], 1e-12, 1e-13);
+        }
+    gs_free(rows);
+}
+
+/* ---- packed panels: rows of width `panel` here ---- */
+
+enum { ROWS = 80, PAST = 32, MOST_PANEL = 32 };
+
+static void a_panel_is_turned_and_shifted(void **state) {
+    (void)state;
+    const struct gs_row_kernels *k;
+    float *packed = random_rows(ROWS), turned[MOST_PANEL * ROWS];
+    double shift[MOST_PANEL], offset[ROWS], away[ROWS];
+    for (size_t c = 0; c < MOST_PANEL; c++) shift[c] = 0.1 * (double)c;
+    for (size_t table = 0; (k = gs_row_kernels_at(table)); table++)
+        for (size_t count = 1; count < 40; count += 6) {
+            for (size_t r = 0; r < ROWS; r++) offset[r] = away[r] = 1;
+            k->turn(packed, count, turned, ROWS);
+            k->about_shift(packed, count, shift, offset, away);
+            for (size_t r = 0; r < count; r++) {
+                double along = 1, square = 1;
+                for (size_t c = 0; c < k->panel; c++) {
+                    double x = (double)packed[r * k->panel + c];
+                    gs_assert_near("turned", (double)turned[c * ROWS + r], x, 0, 0);
+                    along += x * shift[c];
+                    square += (x - shift[c]) * (x - shift[c]);
+                }
+                gs_assert_near("offset", offset[r], along, 0, 1e-13);
+                gs_assert_near("away", away[r], square, 0, 1e-13);
+            }
+            assert_true(offset[count] <= 1 && away[count] <= 1);
+        }
+    gs_free(packed);
+}
+
+static void check_lag_dots(const struct gs_row_kernels *k, size_t lag_count, bool has_other,
+                           size_t past) {
+    static const size_t lags[] = {1, 2, 3, 4, 8, 11, 16, 32};
+    enum { COUNT = 37 };
+    float *early = random_rows(MOST_PANEL * 2), *other = random_rows(MOST_PANEL * 2);
+    float own[8 * ROWS] = {0}, across[8 * ROWS] = {0};
+    struct gs_lag_panel p = {.early = early + PAST,
+                             .other = has_other ? other + PAST : NULL,
+                             .stride = ROWS,
+                             .dots_stride = ROWS,
+                             .columns = k->panel,
+                             .count = COUNT,
+                             .lags = lags,
+                             .lag_count = lag_count,
+                             .past = past,
+                             .own_dots = own,
+                             .other_dots = across};
+    k->lag_dots(&p);
+    for (size_t l = 0; l < lag_count; l++)
+        for (size_t t = lags[l] > past ? lags[l] - past : 0; t < COUNT; t++) {
+            double sum = 0, sum_other = 0;
+            for (size_t c = 0; c < k->panel; c++) {
+                double x = (double)early[PAST + c * ROWS + t - lags[l]];
+                sum += x * (double)early[PAST + c * ROWS + t];
+                sum_other += x * (double)other[PAST + c * ROWS + t];
+            }
+            gs_assert_near("own", (double)own[l * ROWS + t], sum, 0, 1e-5);
+            gs_assert_near("other", (double)across[l * ROWS + t], has_other ? sum_other : 0, 0,
+                           1e-5);
+        }
+    gs_free(early);
+    gs_free(other);
+}
+
+static void rows_meet_those_some_lags_before(void **state) {
+    (void)state;
+    const struct gs_row_kernels *k;
+    for (size_t table = 0; (k = gs_row_kernels_at(table)); table++)
+        for (size_t lag_count = 1; lag_count <= 8; lag_count++)
+            for (int other = 0; other < 2; other++)
+                for (size_t past = 0; past <= PAST; past += 16)
+                    check_lag_dots(k, lag_count, other, past);
+}
+
+static void check_bands(const struct gs_row_kernels *k, bool has_other, size_t past) {
+    enum { COUNT = 44 };
+    float *early = random_rows(ROWS), *other = random_rows(ROWS), weights[5][ROWS];
+    float scratch[(ROWS + 1) * 3 * (MOST_PANEL / 2)];
+    double sums[10] = {0}, expected[10] = {0};
+    for (size_t w = 0; w < 5; w++)
+        for (size_t r = 0; r < ROWS; r++) weights[w][r] = (float)((r + 3 * w) % 5);
+    struct gs_band_panel p = {.early = early + PAST * k->panel,
+                              .other = has_other ? other : NULL,
+                              .weights = {weights[0] + PAST, weights[1] + PAST, weights[2] + PAST},
+                              .other_weights = {weights[3], weights[4]},
+                              .past = past,
+                              .count = COUNT,
+                              .first = {13, 1},
+                              .last = {25, 25},
+                              .scratch = scratch,
+                              .sums = sums};
+    k->bands(&p);
+    for (size_t b = 0; b < 2; b++)
+        for (size_t t = 0; t < COUNT; t++)
+            for (size_t lag = p.first[b]; lag <= p.last[b] && lag <= t + past; lag++)
+                for (size_t i = 0; i < 5; i++) {
+                    size_t w = i < 3 ? i : i == 3 ? 0 : 2, u = PAST + t - lag;
+                    const float *late = i < 3 ? p.early + t * k->panel : other + t * k->panel;
+                    double weight = (double)(i < 3 ? weights[w][PAST + t] : weights[i][t]), dot = 0;
+                    if (i >= 3 && !has_other) continue;
+                    for (size_t c = 0; c < k->panel; c++)
+                        dot += (double)late[c] * (double)early[u * k->panel + c];
+                    expected[b * 5 + i] += weight * (double)weights[w][u] * dot;
+                }
+    for (size_t i = 0; i < 10; i++) gs_assert_near("band", sums[i], expected[i], 0, 1e-5);
+    gs_free(early);
+    gs_free(other);
+}
+
+static void bands_of_lags_are_summed(void **state) {
+    (void)state;
+    const struct gs_row_kernels *k;
+    for (size_t table = 0; (k = gs_row_kernels_at(table)); table++)
+        for (int other = 0; other < 2; other++)
+            for (size_t past = 0; past <= PAST; past += 8) check_bands(k, other, past);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_summed_and_bounded),
         cmocka_unit_test(rows_are_centred_into_panels),
         cmocka_unit_test(panels_are_multiplied),
         cmocka_unit_test(a_row_is_squared_in_float64),
+        cmocka_unit_test(a_row_is_measured_about_a_mean),
+        cmocka_unit_test(a_panel_is_turned_and_shifted),
+        cmocka_unit_test(rows_meet_those_some_lags_before),
+        cmocka_unit_test(bands_of_lags_are_summed),
     };
     print_message("seed %d\n", SEED);
     return cmocka_run_group_tests(tests, NULL, NULL);
