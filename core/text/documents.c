@@ -3,6 +3,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
+#include "core/text/encoding.h"
 
 #include <string.h>
 
@@ -62,6 +63,8 @@ enum gs_status gs_documents_open(const char *path, enum gs_docs docs,
     }
     made->docs = docs;
     enum gs_status status = gs_file_map(path, &made->file, error);
+    if (status == GS_OK)
+        status = gs_text_check_encoding(made->file.bytes, made->file.size, path, error);
     if (status != GS_OK) {
         gs_documents_close(made);
         return status;

@@ -30,6 +30,7 @@ enum gs_docs gs_docs_of_path(const char *path);
 
 struct gs_documents;
 
+/* GS_FORMAT for a file that is UTF-16 or UTF-32 (encoding.h). */
 enum gs_status gs_documents_open(const char *path, enum gs_docs docs,
                                  struct gs_documents **documents, struct gs_error *error);
 void gs_documents_close(struct gs_documents *documents); /* NULL is fine */

@@ -60,7 +60,7 @@ static void test_lines(void **state) {
     SPLIT("\xEF\xBB\xBFmark\n", GS_DOCS_LINES, 0, DOC("mark"));
     SPLIT("a\0b\n\0\n", GS_DOCS_LINES, 0, DOC("a\0b"), DOC("\0"));
     SPLIT(" \n  x \n", GS_DOCS_LINES, 0, DOC(" "), DOC("  x "));
-    SPLIT("\xFF\xFE\n\xE2\x96", GS_DOCS_LINES, 0, DOC("\xFF\xFE"), DOC("\xE2\x96"));
+    SPLIT("\xFF\xFD\n\xE2\x96", GS_DOCS_LINES, 0, DOC("\xFF\xFD"), DOC("\xE2\x96"));
     SPLIT("carriage\rreturn\n", GS_DOCS_LINES, 0, DOC("carriage\rreturn"));
     SPLIT("end\r", GS_DOCS_LINES, 0, DOC("end\r"));
     NOTHING("", GS_DOCS_LINES, 0);
