@@ -33,10 +33,10 @@ target_compile_options(gs_common INTERFACE
 # Every program, without the tests: cmake --build build --target programs
 add_custom_target(programs)
 
-# gs_add_program(<command> <library> <source>): the program gpnscope-<command>, found by the
+# gs_add_program(<command> <library> <source>…): the program gpnscope-<command>, found by the
 # dispatcher beside itself.
 function(gs_add_program command library source)
-  add_executable(gpnscope-${command} ${source})
+  add_executable(gpnscope-${command} ${source} ${ARGN})
   target_link_libraries(gpnscope-${command} PRIVATE ${library})
   add_dependencies(programs gpnscope-${command})
   install(TARGETS gpnscope-${command} RUNTIME)

@@ -5,12 +5,13 @@ set(gs_public_headers
   core/base/names.h core/base/numbers.h core/base/progress.h core/base/random.h core/base/status.h
   core/base/utf8.h
   core/checkpoint/checkpoint.h core/checkpoint/safetensors.h
-  core/evaluation/lambada.h core/evaluation/lambada_examples.h core/evaluation/loss.h
+  core/evaluation/lambada.h core/evaluation/lambada_examples.h core/evaluation/limits.h
+  core/evaluation/loss.h core/evaluation/text_rates.h
   core/models/model.h core/models/parameters.h core/models/tap.h
   core/programs/command.h
   core/results/results.h
-  core/text/documents.h core/text/shards.h core/text/tokenizer.h core/text/tokens.h
-  core/text/windows.h
+  core/text/documents.h core/text/shards.h core/text/token_text.h core/text/tokenizer.h
+  core/text/tokens.h core/text/windows.h
   core/training/adamw.h core/training/config.h core/training/loop.h core/training/schedule.h
   probes/inspect/check.h probes/inspect/describe.h probes/inspect/file_kind.h
   probes/trace/narrow.h probes/trace/reader.h probes/trace/recorder.h probes/trace/recording.h

@@ -11,6 +11,7 @@
 #include "core/base/progress.h"
 #include "core/base/status.h"
 #include "core/evaluation/lambada_examples.h"
+#include "core/evaluation/limits.h"
 #include "core/models/model.h"
 
 #include <stdbool.h>
@@ -24,12 +25,13 @@ struct gs_lambada_options {
 struct gs_lambada {
     size_t examples;
     size_t correct;
-    size_t words;      /* last-word subwords */
-    double accuracy;   /* correct / examples */
-    double loss;       /* nats a subword */
-    double perplexity; /* exp(loss) */
-    double *nll;       /* (examples): sum over the last word's subwords */
-    bool *hit;         /* (examples): the first subword was predicted */
+    size_t words;            /* last-word subwords */
+    double accuracy;         /* correct / examples */
+    double loss;             /* nats a subword */
+    double perplexity;       /* exp(loss) */
+    struct gs_limits limits; /* of the loss, over examples (limits.h) */
+    double *nll;             /* (examples): sum over the last word's subwords */
+    bool *hit;               /* (examples): the first subword was predicted */
 };
 
 /* GS_RANGE when an id is not in the model's vocabulary, or an example is too short for a model that

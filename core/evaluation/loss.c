@@ -25,6 +25,16 @@ static enum gs_status not_finite(uint64_t window, size_t position, float nll,
     return GS_NUMERIC;
 }
 
+/* One more loss at a position of the `number`th window: its sum, and its squared deviations by
+ * Welford's update. */
+static void add_loss(struct gs_loss *loss, uint64_t number, size_t position, double nll) {
+    double before = number ? loss->by_position[position] / (double)number : 0;
+    loss->by_position[position] += nll;
+    double after = loss->by_position[position] / (double)(number + 1);
+    loss->squares[position] += (nll - before) * (nll - after);
+    loss->by_window[number] += nll;
+}
+
 /* Added window by window, so that the sums do not depend on the batch. */
 static enum gs_status add_windows(struct work *work, uint64_t first_window, size_t count,
                                   struct gs_error *error) {
@@ -34,7 +44,7 @@ static enum gs_status add_windows(struct work *work, uint64_t first_window, size
         for (size_t t = loss->first; t < length; t++) {
             float nll = work->nll[i * length + t];
             if (!isfinite(nll)) return not_finite(first_window + i, t, nll, error);
-            loss->by_position[t] += (double)nll;
+            add_loss(loss, first_window + i, t, (double)nll);
         }
     return GS_OK;
 }
@@ -70,19 +80,29 @@ static enum gs_status run_all(struct work *work, struct gs_error *error) {
     return GS_OK;
 }
 
+/* Over windows: their means, which all weigh the same. */
+static struct gs_limits limits_of(const struct gs_loss *loss) {
+    double squares = 0, width = (double)(loss->windows.length - loss->first);
+    for (uint64_t i = 0; i < loss->windows.count; i++) {
+        double rest = loss->by_window[i] / width - loss->loss;
+        squares += rest * rest;
+    }
+    return gs_mean_limits(loss->loss, squares, loss->windows.count);
+}
+
 /* From sums to means. */
 static void finish(struct gs_loss *loss) {
-    double sum = 0;
     for (size_t t = 0; t < loss->windows.length; t++) {
         if (t < loss->first) {
             loss->by_position[t] = NAN;
             continue;
         }
-        sum += loss->by_position[t];
+        loss->sum += loss->by_position[t];
         loss->by_position[t] /= (double)loss->windows.count;
     }
-    loss->loss = sum / (double)loss->tokens;
+    loss->loss = loss->sum / (double)loss->tokens;
     loss->perplexity = exp(loss->loss);
+    loss->limits = limits_of(loss);
 }
 
 static enum gs_status plan(struct gs_loss *loss, const struct gs_tokens *tokens,
@@ -110,7 +130,11 @@ static enum gs_status prepare(struct work *work, bool bf16, struct gs_error *err
     work->ids = gs_calloc(count, sizeof *work->ids);
     work->nll = gs_calloc(count, sizeof *work->nll);
     work->loss->by_position = gs_calloc(length, sizeof *work->loss->by_position);
-    if (!work->ids || !work->nll || !work->loss->by_position)
+    work->loss->squares = gs_calloc(length, sizeof *work->loss->squares);
+    work->loss->by_window =
+        gs_calloc((size_t)work->loss->windows.count, sizeof *work->loss->by_window);
+    if (!work->ids || !work->nll || !work->loss->by_position || !work->loss->squares ||
+        !work->loss->by_window)
         return gs_fail_memory(error, count * sizeof *work->ids, "a batch of windows");
     struct gs_runner_options options = {.batch = work->batch, .steps = length, .bf16 = bf16};
     return gs_runner_create(work->model, &options, &work->runner, error);
@@ -147,5 +171,7 @@ enum gs_status gs_evaluate_loss(struct gs_model *model, const struct gs_tokens *
 void gs_loss_destroy(struct gs_loss *loss) {
     if (!loss) return;
     gs_free(loss->by_position);
+    gs_free(loss->squares);
+    gs_free(loss->by_window);
     gs_free(loss);
 }

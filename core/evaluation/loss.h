@@ -2,13 +2,15 @@
  *
  * Windows are consecutive and do not overlap (core/text/windows.h); each starts from the state 0,
  * so early positions know little and the mean depends on the length. Every position that the model
- * predicts counts once: loss = mean of -log p(x_t | those before in the window), nats.
+ * predicts counts once: loss = mean of -log p(x_t | those before in the window), nats. Limits are
+ * over windows (core/evaluation/limits.h).
  */
 #ifndef GS_CORE_EVALUATION_LOSS_H
 #define GS_CORE_EVALUATION_LOSS_H
 
 #include "core/base/progress.h"
 #include "core/base/status.h"
+#include "core/evaluation/limits.h"
 #include "core/models/model.h"
 #include "core/text/tokens.h"
 #include "core/text/windows.h"
@@ -29,11 +31,15 @@ struct gs_loss_options {
 
 struct gs_loss {
     struct gs_windows windows;
-    size_t first;        /* positions at the head of a window that are not predicted */
-    double loss;         /* nats a token */
+    size_t first; /* positions at the head of a window that are not predicted */
+    double loss;  /* nats a token */
+    struct gs_limits limits;
     double perplexity;   /* exp(loss) */
     uint64_t tokens;     /* predicted: windows × (length − first) */
+    double sum;          /* of all losses, nats */
     double *by_position; /* (length): mean over the windows; NaN below `first` */
+    double *squares;     /* (length): Σ over the windows of (loss − mean)² at a position */
+    double *by_window;   /* (windows): sum of its losses */
 };
 
 /* GS_RANGE when the data holds no such windows, an id is not in the model's vocabulary, or nothing

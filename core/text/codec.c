@@ -144,7 +144,7 @@ static size_t piece_text(const char *piece, char *out) {
     return size;
 }
 
-static size_t decode_one(const struct gs_tokenizer *tokenizer, uint32_t id, char *out) {
+size_t gs_tokenizer_piece_text(const struct gs_tokenizer *tokenizer, uint32_t id, char *out) {
     const char *piece = gs_tokenizer_piece(tokenizer, id);
     switch (gs_tokenizer_piece_kind(tokenizer, id)) {
     case GS_PIECE_BYTE:
@@ -194,11 +194,11 @@ enum gs_status gs_tokenizer_decode(const struct gs_tokenizer *tokenizer, const u
     enum gs_status status = check_ids(tokenizer, ids, count, error);
     if (status != GS_OK) return status;
     size_t total = 0;
-    for (size_t i = 0; i < count; i++) total += decode_one(tokenizer, ids[i], NULL);
+    for (size_t i = 0; i < count; i++) total += gs_tokenizer_piece_text(tokenizer, ids[i], NULL);
     char *text = gs_calloc(total + 1, 1);
     if (!text) return gs_fail_memory(error, total + 1, "decoded text");
     size_t at = 0;
-    for (size_t i = 0; i < count; i++) at += decode_one(tokenizer, ids[i], text + at);
+    for (size_t i = 0; i < count; i++) at += gs_tokenizer_piece_text(tokenizer, ids[i], text + at);
     if (has_dummy_prefix(tokenizer, ids, count)) memmove(text, text + 1, total--);
     *bytes = text;
     *size = total;
@@ -209,5 +209,5 @@ size_t gs_tokenizer_piece_bytes(const struct gs_tokenizer *tokenizer, uint32_t i
     if (id >= gs_tokenizer_size(tokenizer)) return 0;
     enum gs_piece_kind kind = gs_tokenizer_piece_kind(tokenizer, id);
     if (kind == GS_PIECE_UNKNOWN) return 0;
-    return decode_one(tokenizer, id, NULL);
+    return gs_tokenizer_piece_text(tokenizer, id, NULL);
 }

@@ -213,6 +213,14 @@ static enum gs_status check_meta_number(const struct gs_json *meta, const char *
     return GS_FORMAT;
 }
 
+/* What meta.json says of the tokenizer; a hash that is none is as good as not said. */
+static void note_tokenizer(struct gs_shard_folder *folder, const struct gs_json *meta) {
+    const char *sha256 = gs_json_string(gs_json_get(meta, "tokenizer_sha256"));
+    folder->tokenizer = gs_strdup(gs_json_string(gs_json_get(meta, "tokenizer")));
+    if (sha256 && strlen(sha256) == GS_SHA256_TEXT - 1)
+        memcpy(folder->tokenizer_sha256, sha256, GS_SHA256_TEXT);
+}
+
 static enum gs_status check_meta(struct gs_shard_folder *folder, const struct gs_json *meta,
                                  const char *path, struct gs_error *error) {
     uint64_t vocab = 0;
@@ -223,6 +231,7 @@ static enum gs_status check_meta(struct gs_shard_folder *folder, const struct gs
         status = check_meta_number(meta, "total_docs", path, folder->document_count, error);
     if (status == GS_OK) status = meta_number(meta, "vocab_size", path, &vocab, error);
     folder->vocab = (size_t)vocab;
+    if (status == GS_OK) note_tokenizer(folder, meta);
     return status;
 }
 
@@ -259,5 +268,6 @@ void gs_shard_folder_close(struct gs_shard_folder *folder) {
         gs_file_unmap(&folder->shards[i].file);
     gs_free(folder->shards);
     gs_free(folder->starts);
+    gs_free(folder->tokenizer);
     *folder = (struct gs_shard_folder){0};
 }

@@ -9,6 +9,7 @@
 #define GS_CORE_TEXT_SHARD_FOLDER_H
 
 #include "core/base/file.h"
+#include "core/base/hash.h"
 #include "core/base/status.h"
 
 #include <stdbool.h>
@@ -36,7 +37,9 @@ struct gs_shard_folder {
     uint64_t tokens;
     uint64_t *starts; /* where each document begins; NULL and 0 when not known */
     size_t document_count;
-    size_t vocab; /* of meta.json */
+    size_t vocab;                          /* of meta.json */
+    char *tokenizer;                       /* its name in meta.json; NULL when there is none */
+    char tokenizer_sha256[GS_SHA256_TEXT]; /* of meta.json, "" when there is none (our own key) */
 };
 
 /* Map one file of ids. GS_FORMAT for an empty one or one that is not whole ids long. */

@@ -17,6 +17,9 @@ enum gs_piece_kind {
 
 /* `id` must be in range. */
 enum gs_piece_kind gs_tokenizer_piece_kind(const struct gs_tokenizer *tokenizer, uint32_t id);
+/* The bytes that a piece stands for, to `out` when that is not NULL ("▁the" is " the", <unk> is
+ * " ⁇ " as SentencePiece has it, control pieces have none). Their number. */
+size_t gs_tokenizer_piece_text(const struct gs_tokenizer *tokenizer, uint32_t id, char *out);
 /* True when the model puts a space before the text. */
 bool gs_tokenizer_dummy_prefix(const struct gs_tokenizer *tokenizer);
 /* True when a text may be cut before any space that follows a character other than a space, the

@@ -87,6 +87,8 @@ static enum gs_status open_text(struct gs_tokens *tokens, const char *tokenizer_
     enum gs_status status = gs_tokenizer_load(tokenizer_path, &tokenizer, error);
     if (status != GS_OK) return status;
     tokens->vocab = gs_tokenizer_size(tokenizer);
+    memcpy(tokens->folder.tokenizer_sha256, gs_tokenizer_sha256(tokenizer), GS_SHA256_TEXT);
+    tokens->folder.tokenizer = gs_strdup(tokenizer_path);
     status = encode_file(tokens, tokenizer, error);
     gs_tokenizer_destroy(tokenizer);
     return status;
@@ -263,4 +265,12 @@ size_t gs_tokens_vocab(const struct gs_tokens *tokens) {
 
 const char *gs_tokens_sha256(const struct gs_tokens *tokens) {
     return tokens->sha256;
+}
+
+const char *gs_tokens_tokenizer(const struct gs_tokens *tokens) {
+    return tokens->folder.tokenizer ? tokens->folder.tokenizer : "";
+}
+
+const char *gs_tokens_tokenizer_sha256(const struct gs_tokens *tokens) {
+    return tokens->folder.tokenizer_sha256;
 }

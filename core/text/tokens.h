@@ -32,6 +32,10 @@ const uint64_t *gs_tokens_documents(const struct gs_tokens *tokens, size_t *coun
 /* vocab_size of meta.json or the tokenizer; 0 when not known. */
 size_t gs_tokens_vocab(const struct gs_tokens *tokens);
 const char *gs_tokens_sha256(const struct gs_tokens *tokens); /* of the source; computed at open */
+/* The tokenizer that made them, as far as the source says: its name in meta.json (or the path given
+ * with text) and its SHA-256; "" where not known. Borrowed. */
+const char *gs_tokens_tokenizer(const struct gs_tokens *tokens);
+const char *gs_tokens_tokenizer_sha256(const struct gs_tokens *tokens);
 /* Occurrences of each id: counts (vocab) is overwritten. */
 enum gs_status gs_tokens_histogram(const struct gs_tokens *tokens, size_t vocab, uint64_t *counts,
                                    struct gs_error *error);

@@ -8,7 +8,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { LLAMA2_SUBWORDS = 8808, LLAMA2_LONGEST = 244 };
 
 static struct gs_tokenizer *load_tokenizer(void) {
     struct gs_error error;
@@ -104,8 +107,10 @@ static void test_llama2_borders(void **state) {
     gs_assert_ok(gs_lambada_examples_read(path, tokenizer, &examples, &error), &error);
     assert_int_equal(examples.count, 5153);
     assert_int_equal(examples.skipped, 0);
-    print_message("%zu subwords, longest text %zu tokens, %zu early borders\n", examples.words,
-                  examples.longest, examples.early);
+    /* As SentencePiece for Python counts them (test_python_borders). */
+    assert_int_equal(examples.words, LLAMA2_SUBWORDS);
+    assert_int_equal(examples.longest, LLAMA2_LONGEST);
+    assert_int_equal(examples.early, 0);
     /* "… I don't care about signs" */
     const struct gs_lambada_example *first = &examples.examples[0];
     assert_string_equal(gs_tokenizer_piece(tokenizer, first->ids[first->border]),
@@ -117,6 +122,94 @@ static void test_llama2_borders(void **state) {
         const char *piece = gs_tokenizer_piece(tokenizer, example->ids[example->border]);
         assert_memory_equal(piece, "\xE2\x96\x81", 3);
     }
+    gs_lambada_examples_clear(&examples);
+    gs_tokenizer_destroy(tokenizer);
+}
+
+/* The same by SentencePiece for Python: per example the tokens of the text, and those of the prefix
+ * before the last space, which must be how the text begins. */
+static const char python_script[] =
+    "import json, sys, sentencepiece\n"
+    "sp = sentencepiece.SentencePieceProcessor(model_file=sys.argv[1])\n"
+    "with open(sys.argv[3], 'w') as out:\n"
+    "    for line in open(sys.argv[2], encoding='utf-8'):\n"
+    "        text = json.loads(line)['text']\n"
+    "        ids, prefix = sp.encode(text), sp.encode(text.rsplit(' ', 1)[0])\n"
+    "        assert ids[:len(prefix)] == prefix\n"
+    "        print(len(ids), len(prefix), ids[len(prefix)], file=out)\n";
+
+static void test_python_borders(void **state) {
+    (void)state;
+    const char *path = gs_shared_path("data/lambada_test.jsonl");
+    const char *model = gs_shared_path("data/llama2-tokenizer.model");
+    if (!path || !model) skip();
+    const char *python = getenv("GS_PYTHON") ? getenv("GS_PYTHON") : "python3";
+    char command[2048];
+    snprintf(command, sizeof command, "'%s' -c 'import sentencepiece' >/dev/null 2>&1", python);
+    if (system(command) != 0) {
+        print_message("skipped: no Python with sentencepiece (GS_PYTHON names one)\n");
+        skip();
+    }
+    const char *script = gs_scratch_file("borders.py", python_script, sizeof python_script - 1);
+    const char *out = gs_scratch_path("borders.txt");
+    snprintf(command, sizeof command, "'%s' '%s' '%s' '%s' '%s'", python, script, model, path, out);
+    assert_int_equal(system(command), 0);
+    struct gs_error error;
+    struct gs_tokenizer *tokenizer;
+    struct gs_lambada_examples examples;
+    gs_assert_ok(gs_tokenizer_load(model, &tokenizer, &error), &error);
+    gs_assert_ok(gs_lambada_examples_read(path, tokenizer, &examples, &error), &error);
+    FILE *stream = fopen(out, "r");
+    assert_non_null(stream);
+    size_t count, border, id, read = 0;
+    for (; fscanf(stream, "%zu %zu %zu", &count, &border, &id) == 3; read++) {
+        assert_true(read < examples.count);
+        const struct gs_lambada_example *example = &examples.examples[read];
+        assert_int_equal(example->count, count);
+        assert_int_equal(example->border, border);
+        assert_int_equal(example->ids[border], id);
+    }
+    fclose(stream);
+    assert_int_equal(read, examples.count);
+    gs_lambada_examples_clear(&examples);
+    gs_tokenizer_destroy(tokenizer);
+}
+
+/* The genuine set, its first texts and its longest, on a small model: side by side as one by one.
+ */
+static void test_llama2_batches(void **state) {
+    (void)state;
+    enum { SOME = 60 };
+    const char *path = gs_shared_path("data/lambada_test.jsonl");
+    const char *model_path = gs_shared_path("data/llama2-tokenizer.model");
+    if (!path || !model_path) skip();
+    struct gs_error error;
+    struct gs_tokenizer *tokenizer;
+    struct gs_lambada_examples examples;
+    gs_assert_ok(gs_tokenizer_load(model_path, &tokenizer, &error), &error);
+    gs_assert_ok(gs_lambada_examples_read(path, tokenizer, &examples, &error), &error);
+    struct gs_lambada_example swapped = examples.examples[0];
+    for (size_t i = 0; i < examples.count; i++)
+        if (examples.examples[i].count == examples.longest) {
+            examples.examples[0] = examples.examples[i];
+            examples.examples[i] = swapped;
+            break;
+        }
+    examples.count = SOME;
+    examples.words = 0;
+    for (size_t i = 0; i < SOME; i++)
+        examples.words += examples.examples[i].count - examples.examples[i].border;
+    struct gs_model *model = gs_test_model("gpn_m", gs_tokenizer_size(tokenizer), 15);
+    struct gs_lambada *alone = evaluate(model, &examples, 1);
+    assert_true(alone->limits.known && alone->limits.low < alone->loss);
+    for (size_t batch = 3; batch <= SOME; batch *= 4) {
+        struct gs_lambada *lambada = evaluate(model, &examples, batch);
+        assert_memory_equal(lambada->nll, alone->nll, SOME * sizeof *alone->nll);
+        assert_memory_equal(lambada->hit, alone->hit, SOME * sizeof *alone->hit);
+        gs_lambada_destroy(lambada);
+    }
+    gs_lambada_destroy(alone);
+    gs_model_destroy(model);
     gs_lambada_examples_clear(&examples);
     gs_tokenizer_destroy(tokenizer);
 }
@@ -206,6 +299,15 @@ static void test_against_one_by_one(void **state) {
     assert_int_equal(lambada->words, words);
     gs_assert_near("accuracy", lambada->accuracy, (double)correct / COUNT, 1e-15, 0);
     gs_assert_near("perplexity", lambada->perplexity, exp(sum / (double)words), 0, 1e-5);
+    double squares = 0; /* the ratio estimator, written out */
+    for (size_t i = 0; i < COUNT; i++) {
+        const struct gs_lambada_example *example = &examples.examples[i];
+        double rest = lambada->nll[i] - lambada->loss * (double)(example->count - example->border);
+        squares += rest * rest;
+    }
+    double half = gs_student_975(COUNT - 1) * sqrt(squares * COUNT / (COUNT - 1)) / (double)words;
+    gs_assert_near("low", lambada->limits.low, lambada->loss - half, 1e-9, 1e-9);
+    gs_assert_near("high", lambada->limits.high, lambada->loss + half, 1e-9, 1e-9);
     gs_lambada_destroy(lambada);
     gs_model_destroy(model);
     gs_lambada_examples_clear(&examples);
@@ -306,6 +408,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_borders),
         cmocka_unit_test(test_llama2_borders),
+        cmocka_unit_test(test_python_borders),
+        cmocka_unit_test(test_llama2_batches),
         cmocka_unit_test(test_early_borders),
         cmocka_unit_test(test_wrong_files),
         cmocka_unit_test(test_against_one_by_one),
