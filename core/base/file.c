@@ -75,6 +75,12 @@ bool gs_path_is_folder(const char *path) {
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+bool gs_path_same(const char *path, const char *other) {
+    struct stat a, b;
+    return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
 char *gs_path_join(const char *folder, const char *name) {
     size_t length = strlen(folder);
     if (name[0] == '/' || length == 0) return gs_strdup(name);

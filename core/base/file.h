@@ -25,6 +25,8 @@ void gs_file_release(const struct gs_mapped_file *file, size_t begin, size_t end
 
 bool gs_path_exists(const char *path);
 bool gs_path_is_folder(const char *path);
+/* Both exist and are the same file or folder, whatever their names. */
+bool gs_path_same(const char *path, const char *other);
 
 /* "folder/name" as a new string (gs_free). An absolute `name` stands alone. NULL: no memory. */
 char *gs_path_join(const char *folder, const char *name);

@@ -126,6 +126,10 @@ static enum gs_status not_a(const char *kind, const struct gs_option *option, co
     return GS_USAGE;
 }
 
+static bool all_digits(const char *text) {
+    return text[0] && text[strspn(text, "0123456789")] == '\0';
+}
+
 static enum gs_status set_option(const struct gs_option *option, const char *text,
                                  struct gs_error *error) {
     uint64_t whole = 0;
@@ -142,7 +146,9 @@ static enum gs_status set_option(const struct gs_option *option, const char *tex
         return append_item(option->value, text, error);
     case GS_OPTION_SIZE:
         if (!gs_size_parse(text, &whole) || whole > SIZE_MAX)
-            return not_a("a whole number", option, text, error);
+            return not_a(all_digits(text) ? "a whole number up to 18446744073709551615"
+                                          : "a whole number",
+                         option, text, error);
         *(size_t *)option->value = (size_t)whole;
         break;
     case GS_OPTION_NUMBER:

@@ -63,6 +63,17 @@ static bool recognise(const struct gs_run_files *files, const char *file, enum g
     return false;
 }
 
+bool gs_run_files_own(const struct gs_run_files *files, const char *path) {
+    enum gs_run_file what;
+    long long step;
+    const char *slash = strrchr(path, '/');
+    if (!recognise(files, slash ? slash + 1 : path, &what, &step)) return false;
+    char *folder = gs_path_folder(path);
+    bool own = folder && gs_path_same(folder, files->checkpoint);
+    gs_free(folder);
+    return own;
+}
+
 /* The step a file stands for: of a final one, what its resume file says; unknown: the latest. */
 static long long true_step(const struct gs_run_files *files, long long step) {
     if (step != GS_RUN_FINAL) return step;
@@ -200,7 +211,7 @@ void gs_run_files_prune(const struct gs_run_files *files, size_t keep) {
 static bool is_temporary(const struct gs_run_files *files, const char *name) {
     char of[256];
     const char *tail = strstr(name, ".gpnscope-");
-    if (name[0] != '.' || !tail || (size_t)(tail - name) >= sizeof of) return false;
+    if (name[0] != '.' || !tail || tail == name || (size_t)(tail - name) >= sizeof of) return false;
     memcpy(of, name + 1, (size_t)(tail - name - 1));
     of[tail - name - 1] = '\0';
     enum gs_run_file what;

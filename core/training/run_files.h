@@ -45,6 +45,9 @@ void gs_run_files_prune(const struct gs_run_files *files, size_t keep);
  * other process writes this run. */
 void gs_run_files_sweep(const struct gs_run_files *files);
 
+/* Is `path` a checkpoint file of this run, by whatever way it leads there? */
+bool gs_run_files_own(const struct gs_run_files *files, const char *path);
+
 /* The resume file of the latest step; GS_MISSING when there is none. *path is new (gs_free). */
 enum gs_status gs_run_files_latest(const struct gs_run_files *files, char **path,
                                    struct gs_error *error);

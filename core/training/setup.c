@@ -61,6 +61,27 @@ static enum gs_status find_resume(struct gs_training *t, bool resume, struct gs_
     return t->resume_path ? GS_OK : gs_fail_memory(error, strlen(t->config->resume), "a path");
 }
 
+/* What is read must not be what is written: a folder of data that holds checkpoints is other data
+ * than before, and --force would remove the checkpoint to start from. */
+static enum gs_status check_inputs(const struct gs_training *t, struct gs_error *error) {
+    const struct gs_training_config *config = t->config;
+    const char *const folders[] = {config->checkpoint, config->log};
+    for (size_t i = 0; i < 2; i++) {
+        if (!gs_path_same(config->data, folders[i])) continue;
+        gs_fail(error, GS_CONFIG, "the run would write into the folder of its data");
+        gs_error_where(error, "%s", folders[i]);
+        gs_error_next(error, "give another folder with -o");
+        return GS_CONFIG;
+    }
+    if (t->resume_path || !config->init || !gs_run_files_own(&t->files, config->init)) return GS_OK;
+    gs_fail(error, GS_EXISTS,
+            "the checkpoint to start from belongs to the run that would be "
+            "replaced");
+    gs_error_where(error, "%s", config->init);
+    gs_error_next(error, "give another folder with -o, or go on with --resume");
+    return GS_EXISTS;
+}
+
 /* Refuse to mix with an earlier run, before anything takes time. */
 static enum gs_status check_files(struct gs_training *t, bool resume, struct gs_error *error) {
     const struct gs_training_config *config = t->config;
@@ -71,6 +92,7 @@ static enum gs_status check_files(struct gs_training *t, bool resume, struct gs_
     if (!t->log_path || !t->speed_path || !t->final_path) return gs_fail_memory(error, 0, "a path");
     enum gs_status status = gs_run_table_check_free(t->log_path, error);
     if (status == GS_OK) status = find_resume(t, resume, error);
+    if (status == GS_OK) status = check_inputs(t, error);
     long long first = t->plan.restarted ? 1 : 0;
     if (status == GS_OK && t->resume_path) {
         status = gs_resume_step(t->resume_path, &first, error);

@@ -147,6 +147,8 @@ static const struct mistake {
     {"\"warmup_steps\"", "\"warmup_step\"", "optimizer.warmup_step", "\"warmup_steps\""},
     {"\"kind\"", "\"kinds\"", "kinds", "\"kind\""},
     {"\"log_every\"", "\"logevery\"", "logging.logevery", "\"log_every\""},
+    {"\"log_every\"", "\"kepp\": 1, \"log_every\"", "logging.kepp", "\"keep\""},
+    {"\"log_every\"", "\"keep\": -1, \"log_every\"", "logging.keep", "at least 0"},
     {"\"data\"", "\"date\"", "dirs.date", "\"data\""},
     {"\"seed\":11", "\"seed\":11,\"learning_rate\":1", "training.learning_rate", "into optimizer"},
     {"\"name\"", "\"seed\":1,\"name\"", "seed", "into training"},

@@ -114,6 +114,42 @@ static void test_existing_run(void **state) {
     assert_true(gs_path_exists(gs_scratch_path("once/run_final.safetensors")));
 }
 
+/* A run does not write over what it reads. */
+static void test_inputs(void **state) {
+    (void)state;
+    struct gs_error error = {0};
+    small_train_ok("input", NULL);
+    const char *init[] = {"init=input/run_final.safetensors", NULL};
+    gs_assert_error(small_train("input", init, true, false, NULL, NULL, &error), GS_EXISTS, &error,
+                    "input/run_final.safetensors", "-o");
+    assert_true(gs_path_exists(gs_scratch_path("input/run_final.safetensors")));
+    gs_assert_ok(small_train("from_input", init, false, false, NULL, NULL, &error), &error);
+    const char *data[] = {"dirs.data=input", NULL};
+    gs_assert_error(small_train("input", data, true, false, NULL, NULL, &error), GS_CONFIG, &error,
+                    "input", "the folder of its data");
+}
+
+/* logging.keep leaves the newest checkpoints, from which the run can go on; the same end. */
+static void test_keep(void **state) {
+    (void)state;
+    struct gs_error error = {0};
+    const char *keep[] = {"logging.save_every=1", "logging.keep=2", NULL};
+    const char *part[] = {"logging.save_every=1", "logging.keep=2", "training.run_steps=6", NULL};
+    small_train_ok("kept", part);
+    for (int step = 0; step <= 6; step++) {
+        bool stays = step == 0 || step >= 5;
+        assert_int_equal(gs_path_exists(gs_scratch_path("kept/run_%d.safetensors", step)), stays);
+        assert_int_equal(gs_path_exists(gs_scratch_path("kept/run_%d.resume.safetensors", step)),
+                         stays && step > 0);
+    }
+    assert_int_equal(remove(gs_scratch_path("kept/run_final.safetensors")), 0);
+    assert_int_equal(remove(gs_scratch_path("kept/run_final.resume.safetensors")), 0);
+    gs_assert_ok(small_train("kept", keep, false, true, NULL, NULL, &error), &error);
+    assert_false(gs_path_exists(gs_scratch_path("kept/run_6.safetensors")));
+    small_train_ok("all", NULL);
+    small_assert_same_weights("kept", "final", "all", "final");
+}
+
 static void test_output_is_a_file(void **state) {
     (void)state;
     struct gs_error error = {0};
@@ -237,6 +273,8 @@ int main(void) {
         cmocka_unit_test(test_model),
         cmocka_unit_test(test_no_kind),
         cmocka_unit_test(test_existing_run),
+        cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_keep),
         cmocka_unit_test(test_output_is_a_file),
         cmocka_unit_test(test_skipped_steps),
         cmocka_unit_test(test_five_in_a_row),

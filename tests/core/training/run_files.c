@@ -40,7 +40,8 @@ static void test_clear(void **state) {
     (void)state;
     static const char *const mine[] = {
         "run_0.safetensors",     "run_20.safetensors",           "run_20.resume.safetensors",
-        "run_final.safetensors", "run_final.resume.safetensors", "run_train_log.csv"};
+        "run_final.safetensors", "run_final.resume.safetensors", "run_train_log.csv",
+        "run_train_speed.csv"};
     static const char *const others[] = {"run_2_20.safetensors",
                                          "run_.safetensors",
                                          "run_20.safetensors.bak",
@@ -126,11 +127,66 @@ static void test_latest(void **state) {
     gs_free(path);
 }
 
+/* The newest `keep` steps stay, and what is no checkpoint in the middle always does. */
+static void test_prune(void **state) {
+    (void)state;
+    static const char *const old[] = {"run_5.safetensors", "run_5.resume.safetensors",
+                                      "run_40.safetensors", "run_99.resume.safetensors"};
+    static const char *const stays[] = {
+        "run_100.safetensors", "run_100.resume.safetensors", "run_1000.safetensors",
+        "run_0.safetensors",   "run_final.safetensors",      "run_final.resume.safetensors",
+        "run_train_log.csv",   "run_2_5.safetensors",        "other_5.safetensors"};
+    const char *folder = gs_scratch_path("prune");
+    const struct gs_run_files files = {folder, folder, "run"};
+    for (size_t i = 0; i < 4; i++) put("prune", old[i]);
+    for (size_t i = 0; i < 9; i++) put("prune", stays[i]);
+    gs_run_files_prune(&files, 5);
+    for (size_t i = 0; i < 4; i++) assert_true(gs_path_exists(gs_scratch_path("prune/%s", old[i])));
+    gs_run_files_prune(&files, 2);
+    for (size_t i = 0; i < 4; i++)
+        assert_false(gs_path_exists(gs_scratch_path("prune/%s", old[i])));
+    for (size_t i = 0; i < 9; i++)
+        assert_true(gs_path_exists(gs_scratch_path("prune/%s", stays[i])));
+    gs_run_files_prune(&files, 1);
+    assert_false(gs_path_exists(gs_scratch_path("prune/run_100.safetensors")));
+    assert_true(gs_path_exists(gs_scratch_path("prune/run_1000.safetensors")));
+}
+
+/* What a kill left of this run goes, and nothing else. */
+static void test_sweep(void **state) {
+    (void)state;
+    static const char *const left[] = {
+        ".run_5.safetensors.gpnscope-12-0", ".run_final.resume.safetensors.gpnscope-12-1",
+        ".run_train_log.csv.gpnscope-7-0", ".run_train_speed.csv.gpnscope-7-0"};
+    static const char *const others[] = {".run_2_5.safetensors.gpnscope-12-0", ".run_5.safetensors",
+                                         "run_5.safetensors.gpnscope-12-0",    ".gpnscope-1-1",
+                                         ".other_5.safetensors.gpnscope-12-0", "run_5.safetensors"};
+    const char *folder = gs_scratch_path("sweep");
+    const struct gs_run_files files = {folder, folder, "run"};
+    for (size_t i = 0; i < 4; i++) put("sweep", left[i]);
+    for (size_t i = 0; i < 6; i++) put("sweep", others[i]);
+    gs_run_files_sweep(&files);
+    for (size_t i = 0; i < 4; i++)
+        assert_false(gs_path_exists(gs_scratch_path("sweep/%s", left[i])));
+    for (size_t i = 0; i < 6; i++)
+        assert_true(gs_path_exists(gs_scratch_path("sweep/%s", others[i])));
+}
+
+static void test_own(void **state) {
+    (void)state;
+    const struct gs_run_files files = {gs_scratch_path("own"), "", "run"};
+    put("own", "run_5.safetensors");
+    assert_true(gs_run_files_own(&files, gs_scratch_path("own/../own/./run_5.safetensors")));
+    assert_false(gs_run_files_own(&files, gs_scratch_path("own/other_5.safetensors")));
+    assert_false(gs_run_files_own(&files, gs_scratch_path("run_5.safetensors")));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),       cmocka_unit_test(test_clear),
         cmocka_unit_test(test_clear_later), cmocka_unit_test(test_no_folder),
-        cmocka_unit_test(test_latest),
+        cmocka_unit_test(test_latest),      cmocka_unit_test(test_prune),
+        cmocka_unit_test(test_sweep),       cmocka_unit_test(test_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
