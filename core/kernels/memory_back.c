@@ -4,7 +4,7 @@
 #include "core/kernels/per_isa.h"
 
 /* Vectors of columns in a strip; rows at once. */
-enum { STRIP = 4, FOUR = 4 };
+enum { STRIP = 8, FOUR = 4 };
 
 /* As many floats from `at` on as rows are being read, one matrix further: heads follow each other,
  * and together they are larger than the nearer caches. */
@@ -12,59 +12,50 @@ GS_INLINE void fetch_further(const float *at, size_t floats, size_t size) {
     for (size_t i = 0; i < floats; i += 16) __builtin_prefetch(at + size + i, 1, 2);
 }
 
-/* First pass over a strip of S vectors of columns: dM += q (x) dread, and what then stands against
- * the key: sum over i of k_i dM_i. */
-GS_INLINE void strip_against_key(size_t S, float *dM, size_t dk, size_t dv, const float *k,
-                                 const float *q, const float *dread, float *out) {
-    lanes read[STRIP], sum[STRIP];
-    for (size_t s = 0; s < S; s++) {
-        read[s] = load(dread + s * GS_LANES);
-        sum[s] = fill(0);
-    }
+/* out_j = sum over i of k_i dM_ij, over a strip of S vectors of columns. */
+GS_INLINE void strip_against_key(size_t S, const float *dM, size_t dk, size_t dv, const float *k,
+                                 float *out) {
+    lanes sum[STRIP];
+    for (size_t s = 0; s < S; s++) sum[s] = fill(0);
     for (size_t i = 0; i < dk; i++)
-        for (size_t s = 0; s < S; s++) {
-            float *at = dM + i * dv + s * GS_LANES;
-            lanes d = load(at) + read[s] * q[i];
-            store(at, d);
-            sum[s] += d * k[i];
-        }
+        for (size_t s = 0; s < S; s++) sum[s] += load(dM + i * dv + s * GS_LANES) * k[i];
     for (size_t s = 0; s < S; s++) store(out + s * GS_LANES, sum[s]);
 }
 
-static void against_key(float *dM, size_t dk, size_t dv, const float *k, const float *q,
-                        const float *dread, float *out) {
+static void against_key(const float *dM, size_t dk, size_t dv, const float *k, float *out) {
     size_t j = 0;
     for (; j + STRIP * GS_LANES <= dv; j += STRIP * GS_LANES)
-        strip_against_key(STRIP, dM + j, dk, dv, k, q, dread + j, out + j);
-    for (; j + GS_LANES <= dv; j += GS_LANES)
-        strip_against_key(1, dM + j, dk, dv, k, q, dread + j, out + j);
+        strip_against_key(STRIP, dM + j, dk, dv, k, out + j);
+    for (; j + GS_LANES <= dv; j += GS_LANES) strip_against_key(1, dM + j, dk, dv, k, out + j);
     for (; j < dv; j++) {
         float sum = 0;
-        for (size_t i = 0; i < dk; i++) {
-            dM[i * dv + j] += dread[j] * q[i];
-            sum += dM[i * dv + j] * k[i];
-        }
+        for (size_t i = 0; i < dk; i++) sum += dM[i * dv + j] * k[i];
         out[j] = sum;
     }
 }
 
-/* Second pass, R rows: along[r] = dM_r . diff, then dM_r becomes decay dM_r - k_r dvalue. */
-GS_INLINE void decay_rows(size_t R, float *dM, size_t dv, size_t size, const float *diff,
-                          const float *dvalue, const float *k, float decay, float *along) {
-    lanes sum[FOUR], key[FOUR];
-    for (size_t r = 0; r < FOUR; r++) {
-        sum[r] = fill(0);
-        key[r] = fill(r < R ? k[r] : 0);
-    }
+/* What changes the gradient of the matrix in a step: dM_i becomes
+ * decay (dM_i + q_i dread) - k_i dvalue. */
+struct change {
+    const float *dread, *dvalue; /* (dv) */
+    float decay;
+};
+
+/* R rows of the change; along[r] = dM_r . diff of what was there before it. */
+GS_INLINE void change_rows(size_t R, float *dM, size_t dv, size_t size, const struct change *c,
+                           const float *k, const float *q, const float *diff, float *along) {
+    lanes sum[FOUR];
+    for (size_t r = 0; r < FOUR; r++) sum[r] = fill(0);
     fetch_further(dM, R * dv, size);
     size_t j = 0;
     for (; j + GS_LANES <= dv; j += GS_LANES) {
-        lanes difference = load(diff + j), back = load(dvalue + j);
+        lanes difference = load(diff + j), back = load(c->dvalue + j);
+        lanes read = load(c->dread + j) * c->decay;
         for (size_t r = 0; r < R; r++) {
             float *at = dM + r * dv + j;
             lanes d = load(at);
             sum[r] += d * difference;
-            store(at, d * decay - back * key[r]);
+            store(at, d * c->decay + read * q[r] - back * k[r]);
         }
     }
     quad sums = sum_four(sum);
@@ -73,7 +64,7 @@ GS_INLINE void decay_rows(size_t R, float *dM, size_t dv, size_t size, const flo
         for (size_t i = j; i < dv; i++) {
             float *at = dM + r * dv + i;
             along[r] += *at * diff[i];
-            *at = *at * decay - dvalue[i] * k[r];
+            *at = c->decay * (*at + c->dread[i] * q[r]) - c->dvalue[i] * k[r];
         }
     }
 }
@@ -108,6 +99,12 @@ GS_INLINE float dot_row(const float *x, const float *y, size_t n) {
     lanes sum = fill(0);
     for (size_t i = 0; i < n; i += GS_LANES) sum += load_row(x, i, n) * load_row(y, i, n);
     return sum_lanes(sum);
+}
+
+/* y += x * s */
+GS_INLINE void add_scaled(const float *x, float s, size_t n, float *y) {
+    for (size_t i = 0; i < n; i += GS_LANES)
+        store_row(y, i, n, load_row(y, i, n) + load_row(x, i, n) * s);
 }
 
 GS_INLINE void scale_row(float *x, float s, size_t n) {
@@ -190,23 +187,28 @@ void GS_KERNEL(memory_read_backward)(const struct gs_past *past, size_t dk, size
 void GS_KERNEL(memory_step_backward)(const struct gs_past *past, size_t dk, size_t dv,
                                      const struct gs_head *head,
                                      const struct gs_head_gradient *gradient) {
-    const float decay = head->decay, strength = head->strength, *k = head->k;
+    const float decay = head->decay, strength = head->strength, *k = head->k, *q = head->q;
     float *dvalue = gradient->dv, *dkey = gradient->dk, *dq = gradient->dq, *held = gradient->work;
-    against_key(gradient->dM, dk, dv, k, head->q, gradient->dread, dvalue);
+    const float *dread = gradient->dread;
+    const float stands = dot_row(head->diff, dread, dv);
+    against_key(gradient->dM, dk, dv, k, dvalue);
+    add_scaled(dread, dot_row(q, k, dk), dv, dvalue);
     *gradient->dstrength = dot_row(dvalue, head->diff, dv);
     scale_row(dvalue, strength, dv);
+    const struct change change = {dread, dvalue, decay};
     size_t i = 0;
     for (; i + FOUR <= dk; i += FOUR)
-        decay_rows(FOUR, gradient->dM + i * dv, dv, dk * dv, head->diff, dvalue, k + i, decay,
-                   dkey + i);
+        change_rows(FOUR, gradient->dM + i * dv, dv, dk * dv, &change, k + i, q + i, head->diff,
+                    dkey + i);
     for (; i < dk; i++)
-        decay_rows(1, gradient->dM + i * dv, dv, dk * dv, head->diff, dvalue, k + i, decay,
-                   dkey + i);
-    against_past(past, dk, dv, dvalue, gradient->dread, held, dq);
-    const float written = strength * dot_row(head->diff, gradient->dread, dv);
+        change_rows(1, gradient->dM + i * dv, dv, dk * dv, &change, k + i, q + i, head->diff,
+                    dkey + i);
+    against_past(past, dk, dv, dvalue, dread, held, dq);
     for (i = 0; i < dk; i += GS_LANES) {
-        store_row(dkey, i, dk, load_row(dkey, i, dk) * strength - load_row(held, i, dk));
-        store_row(dq, i, dk, load_row(dq, i, dk) * decay + load_row(k, i, dk) * written);
+        lanes row = load_row(dkey, i, dk) + load_row(q, i, dk) * stands; /* G diff */
+        store_row(dkey, i, dk, row * strength - load_row(held, i, dk));
+        store_row(dq, i, dk,
+                  load_row(dq, i, dk) * decay + load_row(k, i, dk) * (strength * stands));
     }
     double read = (double)dot_row(gradient->dread, head->read, dv);
     double dlog = *gradient->overlap + read - (double)strength * (double)*gradient->dstrength;

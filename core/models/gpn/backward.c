@@ -180,8 +180,8 @@ static void heads_back(const struct gs_gpn_runner *r, const struct gs_team *team
     }
 }
 
-static void layer_back(const struct gs_gpn_runner *r, const struct gs_team *team, size_t i,
-                       size_t t, size_t at) {
+static void layer_back(const struct gs_gpn_runner *r, struct gs_team *team, size_t i, size_t t,
+                       size_t at) {
     const struct gs_gpn_config *c = r->config;
     const struct gs_gpn_columns *col = gs_columns(r, i);
     const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
@@ -200,7 +200,7 @@ static void layer_back(const struct gs_gpn_runner *r, const struct gs_team *team
         activation_back(r, i, t, at, b);
         if (c->heads) read_gate_back(r, i, t, at, b);
     }
-    gs_team_meet(team);
+    gs_team_meet_units(team);
     if (c->heads) heads_back(r, team, i, t, at);
     gs_team_meet(team);
     gs_team_product(team, &r->weights.in[i].backward, row_block(r, r->back.in[i], at, col->count),
@@ -210,8 +210,8 @@ static void layer_back(const struct gs_gpn_runner *r, const struct gs_team *team
 }
 
 /* Step t of the segment, step `at` of the stretch, position `position` of the window. */
-static void step_back(const struct gs_gpn_runner *r, const struct gs_team *team, size_t t,
-                      size_t at, size_t position) {
+static void step_back(const struct gs_gpn_runner *r, struct gs_team *team, size_t t, size_t at,
+                      size_t position) {
     const size_t d = r->config->width, e = r->config->embedding;
     for (size_t b = team->first_row; b < team->last_row; b++) ground_back(r, t, at, position, b);
     gs_team_meet(team);
@@ -264,10 +264,12 @@ void gs_gpn_segment_backward(struct gs_gpn_runner *r, size_t begin, size_t steps
         size_t count = steps - at < r->stretch ? steps - at : r->stretch;
         gs_gpn_ground_collect(r, begin + at, count);
         memset(r->ground_gradient, 0, r->ground.count * r->config->width * sizeof(float));
+        struct gs_team_queues queues = {0};
 #pragma omp parallel
         {
-            struct gs_team team = gs_team_member(
-                (size_t)omp_get_thread_num(), (size_t)omp_get_num_threads(), r->batch, by_columns);
+            struct gs_team team =
+                gs_team_member((size_t)omp_get_thread_num(), (size_t)omp_get_num_threads(),
+                               r->batch, by_columns, &queues);
             if (r->config->heads)
                 begin_stretch(r, &team, at, count, at + count == steps,
                               begin + at + count == r->steps);

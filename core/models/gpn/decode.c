@@ -7,7 +7,7 @@
 #include <omp.h>
 #include <string.h>
 
-enum { VOCAB_BLOCK = 512 };
+enum { VOCAB_BLOCK = 264 };
 
 static void decode_rows(const struct gs_gpn_runner *r, const float *z, size_t zs, size_t rows,
                         float *logits) {

@@ -133,8 +133,8 @@ static void combine(const struct gs_gpn_runner *r, size_t i, size_t t, size_t b,
 }
 
 /* Layer i of step t, from its normalised input to the (not yet normalised) next one. */
-static void layer_step(const struct gs_gpn_runner *r, const struct gs_team *team, size_t i,
-                       size_t t, const float *current, float *next) {
+static void layer_step(const struct gs_gpn_runner *r, struct gs_team *team, size_t i, size_t t,
+                       const float *current, float *next) {
     const struct gs_gpn_config *c = r->config;
     const struct gs_gpn_columns *at = gs_columns(r, i);
     const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
@@ -146,13 +146,13 @@ static void layer_step(const struct gs_gpn_runner *r, const struct gs_team *team
     gs_team_meet(team);
     heads(r, team, i, t);
     for (size_t b = team->first_row; b < team->last_row; b++) activate(r, i, t, b);
-    gs_team_meet(team);
+    gs_team_meet_units(team);
     if (c->heads)
         for (size_t b = team->first_row; b < team->last_row; b++) gate_read(r, i, t, b);
+    gs_team_meet(team);
     gs_team_product(team, &r->weights.ffn_out[i].forward, r->work.activation, c->ffn, r->work.ffn,
                     d, false);
     if (c->heads) {
-        gs_team_meet(team);
         gs_team_product(team, &r->weights.read_out[i].forward, r->work.read, values, r->work.memory,
                         d, false);
     }
@@ -170,7 +170,7 @@ static void normalise(const struct gs_gpn_runner *r, const struct gs_team *team,
 }
 
 /* Grounding: the state after reading the token, and the decoded vector's bias. */
-static void ground(const struct gs_gpn_runner *r, const struct gs_team *team, size_t t) {
+static void ground(const struct gs_gpn_runner *r, struct gs_team *team, size_t t) {
     const size_t d = r->config->width, e = r->config->embedding;
     const struct gs_kernels *k = gs_kernels();
     const struct gs_gpn_tensors *p = &r->weights.tensors;
@@ -190,7 +190,7 @@ static void ground(const struct gs_gpn_runner *r, const struct gs_team *team, si
     /* no meeting: normalise reads only rows that this thread wrote */
 }
 
-static void step(const struct gs_gpn_runner *r, const struct gs_team *team, size_t t) {
+static void step(const struct gs_gpn_runner *r, struct gs_team *team, size_t t) {
     const size_t d = r->config->width, layers = r->config->layers;
     const float *current = gs_at(r, &r->tape.state, t);
     for (size_t i = 0; i < layers; i++) {
@@ -226,10 +226,12 @@ void gs_gpn_segment_forward(struct gs_gpn_runner *r, size_t begin, size_t steps)
     for (size_t at = 0; at < steps; at += r->stretch) {
         size_t end = steps - at < r->stretch ? steps : at + r->stretch;
         gs_gpn_ground_forward(r, begin + at, end - at);
+        struct gs_team_queues queues = {0};
 #pragma omp parallel
         {
-            struct gs_team team = gs_team_member(
-                (size_t)omp_get_thread_num(), (size_t)omp_get_num_threads(), r->batch, by_columns);
+            struct gs_team team =
+                gs_team_member((size_t)omp_get_thread_num(), (size_t)omp_get_num_threads(),
+                               r->batch, by_columns, &queues);
             if (r->options.train && r->config->heads) keep_memory(r, &team, at);
             for (size_t t = at; t < end; t++) step(r, &team, t);
         }

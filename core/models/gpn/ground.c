@@ -57,7 +57,7 @@ void gs_gpn_ground_forward(struct gs_gpn_runner *r, size_t begin, size_t steps) 
 void gs_gpn_ground_scatter(struct gs_gpn_runner *r, size_t steps) {
     enum { CHUNK = 64 };
     const size_t d = r->config->width;
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) nowait
     for (size_t from = 0; from < d; from += CHUNK) {
         size_t width = d - from < CHUNK ? d - from : CHUNK;
         for (size_t i = 0; i < steps * r->batch; i++) {

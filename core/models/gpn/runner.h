@@ -176,7 +176,7 @@ void gs_gpn_first_key(struct gs_gpn_runner *r, const float *previous);
 void gs_gpn_ground_collect(struct gs_gpn_runner *r, size_t begin, size_t steps);
 void gs_gpn_ground_forward(struct gs_gpn_runner *r, size_t begin, size_t steps);
 /* Scatter a collected stretch's gradients (steps, batch, d) to ground_gradient (called by all
- * threads of a region); then pass them on to the weights and the embedding. */
+ * threads of a region; does not wait); then pass them on to the weights and the embedding. */
 void gs_gpn_ground_scatter(struct gs_gpn_runner *r, size_t steps);
 void gs_gpn_ground_backward(struct gs_gpn_runner *r);
 

@@ -193,18 +193,25 @@ void gs_gpn_weights_refresh(const struct gs_gpn_config *c, struct gs_gpn_weights
     gs_packed_put(&w->key_back, 0, 0, &block);
 }
 
-/* Fixed blocks, so that the bits do not depend on how many threads share them; wide ones, since
- * BLAS packs x again for each. */
-enum { COLUMN_BLOCK = 512 };
+/* Blocks that the threads take one by one: small enough that all end at about the same time, large
+ * enough that what the kernel copies is used often. No bit depends on them. */
+enum { ROW_BLOCK = 264, COLUMN_BLOCK = 256, SMALL_BLOCK = 64, SMALL = 64 * 1024 };
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
 
 void gs_matrix_accumulate(const struct gs_matrix *matrix, const float *x, const float *dy,
                           size_t rows) {
     const size_t inner = matrix->inner, columns = matrix->columns;
+    const size_t wide = inner * columns > SMALL ? COLUMN_BLOCK : SMALL_BLOCK;
+    const size_t across = (columns + wide - 1) / wide, down = (inner + ROW_BLOCK - 1) / ROW_BLOCK;
 #pragma omp for schedule(dynamic) nowait
-    for (size_t from = 0; from < columns; from += COLUMN_BLOCK) {
-        size_t count = columns - from < COLUMN_BLOCK ? columns - from : COLUMN_BLOCK;
-        gs_kernels()->outer(x, inner, dy + from, columns, rows, inner, count,
-                            matrix->gradient + from, columns);
+    for (size_t block = 0; block < across * down; block++) {
+        size_t row = block / across * ROW_BLOCK, column = block % across * wide;
+        gs_kernels()->outer(x + row, inner, dy + column, columns, rows,
+                            smaller(ROW_BLOCK, inner - row), smaller(wide, columns - column),
+                            matrix->gradient + row * columns + column, columns);
     }
 }
 

@@ -64,7 +64,7 @@ void gs_gpn_weights_refresh(const struct gs_gpn_config *config, struct gs_gpn_we
 size_t gs_gpn_weights_floats(const struct gs_gpn_config *config, bool train);
 
 /* gradient (inner, columns) += x' dy, x (rows, inner), dy (rows, columns). Called by all threads of
- * a parallel region, which share it in fixed blocks of columns; does not wait for the others. */
+ * a parallel region, which share it in blocks; does not wait for the others. */
 void gs_matrix_accumulate(const struct gs_matrix *matrix, const float *x, const float *dy,
                           size_t rows);
 /* Add scale times the folded gradients of a matrix to the parameters' gradients, and clear them.
