@@ -5,9 +5,9 @@
 #include <string.h>
 
 struct chunk {
-    size_t index;  /* in the grid */
-    size_t filled; /* rows that arrived */
-    unsigned char *bytes;
+    size_t index;                 /* in the grid */
+    size_t filled;                /* rows that arrived */
+    unsigned char *bytes, *there; /* there: one for each row that arrived; behind the bytes */
 };
 
 struct gs_column {
@@ -83,6 +83,14 @@ enum gs_status gs_column_open(struct gs_h5 *file, const char *path, enum gs_h5_t
     return finish_column(opened, gs_h5_data_open(file, path, &opened->data, error), column);
 }
 
+static size_t row_bytes(const struct gs_column *column) {
+    return column->width * column->element;
+}
+
+void gs_column_locate(struct gs_column *column) {
+    gs_h5_data_locate(column->data);
+}
+
 void gs_column_destroy(struct gs_column *column) {
     if (!column) return;
     for (size_t i = 0; i < column->held_count + column->spare_count; i++)
@@ -134,19 +142,20 @@ static bool grow(struct gs_column *column) {
     return true;
 }
 
-/* A zeroed buffer for chunk `index`, a spare one if there is. */
+/* A buffer for chunk `index`, a spare one if there is. */
 static struct chunk *hold(struct gs_column *column, size_t index) {
     size_t bytes = column->chunk_rows * column->width * column->element;
     struct chunk *chunk;
     if (column->spare_count > 0) { /* the first spare stands right behind the held */
         chunk = &column->held[column->held_count];
-        memset(chunk->bytes, 0, bytes);
+        memset(chunk->there, 0, column->chunk_rows);
         column->spare_count--;
     } else {
         if (!grow(column)) return NULL;
         chunk = &column->held[column->held_count];
-        chunk->bytes = gs_calloc(bytes, 1);
+        chunk->bytes = gs_calloc(bytes + column->chunk_rows, 1);
         if (!chunk->bytes) return NULL;
+        chunk->there = chunk->bytes + bytes;
     }
     column->held_count++;
     chunk->index = index;
@@ -173,23 +182,58 @@ void *gs_column_room(struct gs_column *column, size_t row, size_t rows, size_t *
     return chunk->bytes + inside * column->width * column->element;
 }
 
-static enum gs_status write_chunk(struct gs_column *column, struct chunk *chunk, uint64_t *written,
+static enum gs_status write_chunk(const struct gs_column *column, const struct chunk *chunk,
                                   struct gs_error *error) {
-    size_t rows = chunk_size(column, chunk->index);
-    enum gs_status status = gs_h5_data_write(column->data, chunk->index * column->chunk_rows, rows,
-                                             column->type, chunk->bytes, error);
-    if (status != GS_OK) return status;
-    *written += rows * column->width * column->element;
-    let_go(column, chunk);
-    return GS_OK;
+    return gs_h5_data_write(column->data, chunk->index * column->chunk_rows,
+                            chunk_size(column, chunk->index), column->type, chunk->bytes, error);
 }
 
-enum gs_status gs_column_filled(struct gs_column *column, size_t row, size_t rows,
-                                uint64_t *written, struct gs_error *error) {
+void gs_column_filled(struct gs_column *column, size_t row, size_t rows) {
     struct chunk *chunk = find_held(column, row / column->chunk_rows);
+    memset(chunk->there + row % column->chunk_rows, 1, rows);
     chunk->filled += rows;
-    if (chunk->filled < chunk_size(column, chunk->index)) return GS_OK;
-    return write_chunk(column, chunk, written, error);
+}
+
+static bool is_full(const struct gs_column *column, const struct chunk *chunk) {
+    return chunk->filled == chunk_size(column, chunk->index);
+}
+
+/* The first chunk's error is kept, so that it does not depend on threads. */
+static enum gs_status write_side_by_side(struct gs_column *column, struct gs_error *error) {
+    enum gs_status status = GS_OK;
+    size_t failed = SIZE_MAX;
+    bool many = gs_h5_data_is_direct(column->data) && column->held_count > 1;
+#pragma omp parallel for schedule(dynamic) if (many)
+    for (size_t i = 0; i < column->held_count; i++) {
+        const struct chunk *chunk = &column->held[i];
+        struct gs_error own;
+        if (!is_full(column, chunk)) continue;
+        enum gs_status written = write_chunk(column, chunk, &own);
+        if (written == GS_OK) continue;
+#pragma omp critical(gs_column_error)
+        if (chunk->index < failed) {
+            failed = chunk->index;
+            status = written;
+            if (error) *error = own;
+        }
+    }
+    return status;
+}
+
+enum gs_status gs_column_write_full(struct gs_column *column, uint64_t *written,
+                                    struct gs_error *error) {
+    size_t full = 0;
+    for (size_t i = 0; i < column->held_count; i++) full += is_full(column, &column->held[i]);
+    if (full == 0) return GS_OK;
+    enum gs_status status = write_side_by_side(column, error);
+    if (status != GS_OK) return status;
+    for (size_t i = column->held_count; i > 0; i--) {
+        struct chunk *chunk = &column->held[i - 1];
+        if (!is_full(column, chunk)) continue;
+        *written += chunk->filled * row_bytes(column);
+        let_go(column, chunk);
+    }
+    return GS_OK;
 }
 
 size_t gs_column_first_held(const struct gs_column *column, size_t first, size_t end) {
@@ -206,9 +250,15 @@ size_t gs_column_first_held(const struct gs_column *column, size_t first, size_t
 enum gs_status gs_column_drain(struct gs_column *column, uint64_t *written,
                                struct gs_error *error) {
     while (column->held_count > 0) {
-        enum gs_status status =
-            write_chunk(column, &column->held[column->held_count - 1], written, error);
+        struct chunk *chunk = &column->held[column->held_count - 1];
+        size_t rows = chunk_size(column, chunk->index);
+        for (size_t row = 0; row < rows; row++)
+            if (!chunk->there[row])
+                memset(chunk->bytes + row * row_bytes(column), 0, row_bytes(column));
+        enum gs_status status = write_chunk(column, chunk, error);
         if (status != GS_OK) return status;
+        *written += rows * row_bytes(column);
+        let_go(column, chunk);
     }
     return GS_OK;
 }

@@ -2,7 +2,8 @@
  *
  * Rows arrive for several sequences at once, so in any order over the file but in order within a
  * sequence. Each goes into the buffer of its chunk, and a chunk whose rows are all there is written
- * in one piece and forgotten.
+ * in one piece and forgotten. Between gs_column_room and gs_column_filled any thread may fill its
+ * rows; all functions here are called from one thread.
  */
 #ifndef GS_PROBES_TRACE_COLUMN_H
 #define GS_PROBES_TRACE_COLUMN_H
@@ -22,6 +23,8 @@ enum gs_status gs_column_create(struct gs_h5 *file, const char *path, enum gs_h5
 /* A dataset that is there, of that shape and type; its own chunks. */
 enum gs_status gs_column_open(struct gs_h5 *file, const char *path, enum gs_h5_type type,
                               struct gs_column **column, struct gs_error *error);
+/* Right after the file was flushed: from now on chunks go straight to their places. */
+void gs_column_locate(struct gs_column *column);
 /* Writes nothing. NULL is fine. */
 void gs_column_destroy(struct gs_column *column);
 
@@ -33,9 +36,12 @@ const char *gs_column_path(const struct gs_column *column);
 /* Where rows `row` … go: room for *granted ≤ rows of them, the rest of the row's chunk. Each row is
  * asked for once. NULL when memory is short. */
 void *gs_column_room(struct gs_column *column, size_t row, size_t rows, size_t *granted);
-/* Rows `row` … row + rows - 1, granted before, are filled. Adds the bytes that were written. */
-enum gs_status gs_column_filled(struct gs_column *column, size_t row, size_t rows,
-                                uint64_t *written, struct gs_error *error);
+/* Rows `row` … row + rows - 1, granted before, are filled. */
+void gs_column_filled(struct gs_column *column, size_t row, size_t rows);
+/* Write the chunks that are full, on all threads where the dataset allows it. Adds the bytes that
+ * were written. */
+enum gs_status gs_column_write_full(struct gs_column *column, uint64_t *written,
+                                    struct gs_error *error);
 /* The first row of [first, end) that is in a chunk not yet written; `end` when there is none. */
 size_t gs_column_first_held(const struct gs_column *column, size_t first, size_t end);
 /* Write the chunks that are not full, too (what is missing in them is zero). */

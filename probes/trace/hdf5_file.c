@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* sync_file_range, where there is one */
 #include "probes/trace/hdf5_file.h"
 
 #include "core/base/file.h"
@@ -8,6 +9,7 @@
 #include "probes/trace/narrow.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <hdf5.h>
 #include <limits.h>
 #include <math.h>
@@ -317,6 +319,14 @@ enum gs_status gs_h5_flush(struct gs_h5 *file, struct gs_error *error) {
     if (H5Fflush(file->id, H5F_SCOPE_LOCAL) >= 0) return GS_OK;
     file->failed = true;
     return fail_h5(error, GS_IO, file, NULL, "flushing an HDF5 file");
+}
+
+void gs_h5_start_writing(const struct gs_h5 *file) {
+#ifdef SYNC_FILE_RANGE_WRITE
+    if (file->descriptor >= 0) sync_file_range(file->descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)file;
+#endif
 }
 
 enum gs_status gs_h5_close(struct gs_h5 *file, struct gs_error *error) {

@@ -38,6 +38,9 @@ enum gs_status gs_h5_open_to_write(const char *path, struct gs_h5 **file, struct
 enum gs_status gs_h5_create(const char *path, struct gs_h5 **file, struct gs_error *error);
 /* Everything written so far goes to the operating system. */
 enum gs_status gs_h5_flush(struct gs_h5 *file, struct gs_error *error);
+/* Ask the system to begin bringing what was written to the disk, without waiting, so that little is
+ * left to do for an fsync at the end. Promises nothing. */
+void gs_h5_start_writing(const struct gs_h5 *file);
 /* Flush and close; `file` is gone whatever is returned. NULL is fine. All datasets of the file
  * must be closed before. After a write that failed nothing more is written and what was flushed
  * stays as it is: the library keeps its handle until the process ends. */

@@ -25,6 +25,8 @@ struct gs_recorder {
     struct gs_trace_writer *writer;
     size_t first_sequence;
     const size_t *lengths;
+    size_t *counts; /* (count_limit) steps of a block that count, for each sequence */
+    size_t count_limit;
 };
 
 /* ---- choosing ---- */
@@ -140,48 +142,52 @@ static void add_channel(struct gs_recorder *recorder, size_t index, const char *
 
 /* ---- the tap ---- */
 
-static enum gs_status put(struct gs_recorder *recorder, size_t channel, size_t sequence,
-                          size_t steps, const float *values, size_t stride,
-                          struct gs_error *error) {
+static enum gs_status put(struct gs_recorder *recorder, size_t channel,
+                          const struct gs_trace_block *block, struct gs_error *error) {
     struct target target = recorder->targets[channel];
     switch (recorder->channels[channel].group) {
     case GS_CHANNEL_STATE:
-        return gs_trace_append_state(recorder->writer, target.index, sequence, steps, values,
-                                     stride, error);
+        return gs_trace_append_state_block(recorder->writer, target.index, block, error);
     case GS_CHANNEL_READ_SHARE:
-        return gs_trace_append_share(recorder->writer, target.index, sequence, steps, values,
-                                     stride, error);
+        return gs_trace_append_share_block(recorder->writer, target.index, block, error);
     case GS_CHANNEL_LOG_DECAY:
     case GS_CHANNEL_WRITE_STRENGTH:
     case GS_CHANNEL_MEMORY_NORM:
         break;
     }
-    return gs_trace_append_memory(recorder->writer, target.index, target.field, sequence, steps,
-                                  values, stride, error);
+    return gs_trace_append_memory_block(recorder->writer, target.index, target.field, block, error);
 }
 
-/* The block's steps that count for sequence b. */
-static size_t steps_of(const struct gs_recorder *recorder, const struct gs_tap_block *block,
-                       size_t b) {
-    if (!recorder->lengths) return block->steps;
-    size_t length = recorder->lengths[b];
-    if (length <= block->first_step) return 0;
-    length -= block->first_step;
-    return length < block->steps ? length : block->steps;
+/* How many of the block's steps count for each sequence: recorder->counts. */
+static bool count_steps(struct gs_recorder *recorder, const struct gs_tap_block *block) {
+    if (recorder->count_limit < block->batch) {
+        gs_free(recorder->counts);
+        recorder->counts = gs_calloc(block->batch, sizeof *recorder->counts);
+        recorder->count_limit = recorder->counts ? block->batch : 0;
+        if (!recorder->counts) return false;
+    }
+    for (size_t b = 0; b < block->batch; b++) {
+        size_t length = recorder->lengths[b];
+        length = length > block->first_step ? length - block->first_step : 0;
+        recorder->counts[b] = length < block->steps ? length : block->steps;
+    }
+    return true;
 }
 
 static enum gs_status take(void *context, const struct gs_tap_block *block,
                            struct gs_error *error) {
     struct gs_recorder *recorder = context;
     if (!recorder->wanted[block->channel]) return GS_OK;
-    enum gs_status status = GS_OK;
-    for (size_t b = 0; status == GS_OK && b < block->batch; b++) {
-        size_t steps = steps_of(recorder, block, b);
-        if (steps == 0) continue;
-        status = put(recorder, block->channel, recorder->first_sequence + b, steps,
-                     block->values + b * block->batch_stride, block->step_stride, error);
-    }
-    return status;
+    if (recorder->lengths && !count_steps(recorder, block))
+        return gs_fail_memory(error, block->batch * sizeof *recorder->counts, "counts of steps");
+    struct gs_trace_block rows = {.first = recorder->first_sequence,
+                                  .batch = block->batch,
+                                  .rows = block->steps,
+                                  .counts = recorder->lengths ? recorder->counts : NULL,
+                                  .values = block->values,
+                                  .batch_stride = block->batch_stride,
+                                  .stride = block->step_stride};
+    return put(recorder, block->channel, &rows, error);
 }
 
 /* ---- making and using ---- */
@@ -228,6 +234,7 @@ void gs_recorder_destroy(struct gs_recorder *recorder) {
     gs_free(recorder->streams);
     gs_free(recorder->memories);
     gs_free(recorder->reads);
+    gs_free(recorder->counts);
     gs_free(recorder);
 }
 

@@ -3,51 +3,16 @@
 #include "core/base/environment.h"
 #include "core/base/file.h"
 #include "core/base/memory.h"
-#include "probes/trace/column.h"
-#include "probes/trace/hdf5_file.h"
-#include "probes/trace/narrow.h"
 #include "probes/trace/resumable.h"
-#include "probes/trace/values.h"
+#include "probes/trace/trace_being_written.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { FLUSH_BYTES = 64 * 1024 * 1024, FLUSH_SECONDS = 2, NOTHING = -1 };
-
-/* One dataset and what its rows may hold. */
-struct lane {
-    struct gs_column *column;
-    enum gs_value_rule rule;
-    bool brain;     /* float32 goes in as bfloat16 */
-    uint64_t *next; /* (sequences) rows that arrived of each */
-};
-
-struct gs_trace_writer {
-    char *path;    /* where the finished file stands */
-    char *file;    /* where it stands now: the same, or a temporary beside it */
-    bool broken;   /* a write failed */
-    bool resuming; /* the datasets are there already */
-    struct gs_h5 *h5;
-    size_t sequences;
-    uint64_t *start;
-    uint64_t *safe; /* (sequences) what rows_written says on disk */
-    size_t nll_first;
-    struct gs_h5_data *rows_written;
-    size_t lane_count, lane_limit;
-    struct lane *lanes;
-    int token, nll;       /* lanes, NOTHING when absent */
-    size_t first_stream;  /* lane of stream 0 */
-    int *fields;          /* (memories, GS_MEMORY_FIELDS) lanes */
-    size_t memory_count;  /* for bounds */
-    size_t first_read;    /* lane of read 0 */
-    size_t lowest, above; /* sequences that may have rows not yet safe: lowest … above - 1 */
-    uint64_t unflushed;   /* bytes written since the last flush */
-    time_t flushed_at;
-};
+enum { FLUSH_BYTES = 64 * 1024 * 1024, FLUSH_SECONDS = 2 };
 
 /* ---- making ---- */
 
@@ -157,7 +122,7 @@ static enum gs_status write_sequences(struct gs_trace_writer *writer,
 static enum gs_status add_lane(struct gs_trace_writer *writer, const struct gs_trace_plan *plan,
                                const char *path, enum gs_h5_type type, size_t width,
                                enum gs_value_rule rule, struct gs_error *error) {
-    struct lane *lane = &writer->lanes[writer->lane_count];
+    struct gs_trace_lane *lane = &writer->lanes[writer->lane_count];
     size_t element = type == GS_H5_F16 || type == GS_H5_U16 ? 2 : 4, row_bytes;
     if (!gs_multiply(width ? width : 1, element, &row_bytes))
         return gs_fail(error, GS_SHAPE, "a row of %s does not fit in memory", path);
@@ -250,7 +215,7 @@ static enum gs_status allocate(struct gs_trace_writer *writer, const struct gs_t
     writer->sequences = count;
     writer->nll_first = plan->nll_first;
     writer->memory_count = plan->memory_count;
-    writer->token = writer->nll = NOTHING;
+    writer->token = writer->nll = GS_NO_LANE;
     writer->lane_limit =
         2 + plan->stream_count + plan->memory_count * GS_MEMORY_FIELDS + plan->read_count;
     writer->lanes = gs_calloc(writer->lane_limit, sizeof *writer->lanes);
@@ -260,8 +225,14 @@ static enum gs_status allocate(struct gs_trace_writer *writer, const struct gs_t
     if (!writer->lanes || !writer->fields || !writer->start || !writer->safe)
         return gs_fail_memory(error, count * sizeof *writer->safe, "sequences of the trace");
     memcpy(writer->start, plan->start, (count + 1) * sizeof *writer->start);
-    for (size_t i = 0; i < plan->memory_count * GS_MEMORY_FIELDS; i++) writer->fields[i] = NOTHING;
+    for (size_t i = 0; i < plan->memory_count * GS_MEMORY_FIELDS; i++)
+        writer->fields[i] = GS_NO_LANE;
     return GS_OK;
+}
+
+/* The index is on disk now, and will not change. */
+static void locate_lanes(struct gs_trace_writer *writer) {
+    for (size_t i = 0; i < writer->lane_count; i++) gs_column_locate(writer->lanes[i].column);
 }
 
 static enum gs_status fill_file(struct gs_trace_writer *writer, const struct gs_trace_plan *plan,
@@ -270,6 +241,7 @@ static enum gs_status fill_file(struct gs_trace_writer *writer, const struct gs_
     if (status == GS_OK) status = write_sequences(writer, plan, error);
     if (status == GS_OK) status = add_lanes(writer, plan, error);
     if (status == GS_OK) status = gs_h5_flush(writer->h5, error);
+    if (status == GS_OK) locate_lanes(writer);
     if (status == GS_IO) writer->broken = true;
     return status;
 }
@@ -371,7 +343,9 @@ static enum gs_status open_old(struct gs_trace_writer *writer, const struct gs_t
     if (status == GS_OK) status = add_lanes(writer, plan, error);
     if (status != GS_OK) return status;
     *first = last_border(writer, unfinished);
-    return start_from(writer, *first, error);
+    status = start_from(writer, *first, error);
+    if (status == GS_OK) locate_lanes(writer);
+    return status;
 }
 
 enum gs_status gs_trace_writer_resume(const char *path, const struct gs_trace_plan *plan,
@@ -399,150 +373,13 @@ enum gs_status gs_trace_writer_resume(const char *path, const struct gs_trace_pl
     return GS_OK;
 }
 
-/* ---- rows ---- */
-
-static enum gs_status fail_value(const struct gs_trace_writer *writer, const struct lane *lane,
-                                 size_t sequence, uint64_t step, size_t column, float value,
-                                 const char *expected, struct gs_error *error) {
-    gs_fail(error, GS_NUMERIC, "a value that a trace may not hold");
-    gs_error_expected(error, "%s", expected);
-    gs_error_found(error, "%g", (double)value);
-    gs_error_where(error, "%s, %s, sequence %zu, step %llu, column %zu", writer->path,
-                   gs_column_path(lane->column), sequence, (unsigned long long)step, column);
-    return GS_NUMERIC;
-}
-
-/* May `count` more rows come? */
-static enum gs_status check_room(const struct gs_trace_writer *writer, const struct lane *lane,
-                                 size_t sequence, size_t count, struct gs_error *error) {
-    if (sequence < writer->sequences) {
-        uint64_t length = writer->start[sequence + 1] - writer->start[sequence];
-        if (count <= length - lane->next[sequence]) return GS_OK;
-        gs_fail(error, GS_RANGE, "more rows than sequence %zu has", sequence);
-        gs_error_expected(error, "%llu rows", (unsigned long long)length);
-        gs_error_found(error, "%zu rows after %llu", count,
-                       (unsigned long long)lane->next[sequence]);
-    } else {
-        gs_fail(error, GS_RANGE, "no sequence %zu", sequence);
-        gs_error_expected(error, "0 … %zu", writer->sequences - 1);
-    }
-    gs_error_where(error, "%s, %s", writer->path, gs_column_path(lane->column));
-    return GS_RANGE;
-}
-
-/* Narrow one row into `bits`; the index of what became infinite, `width` when nothing did. */
-static size_t narrow_row(const struct lane *lane, const float *row, size_t width, uint16_t *bits) {
-    uint16_t infinity = lane->brain ? 0x7f80u : 0x7c00u;
-    (lane->brain ? gs_bf16_from_f32s : gs_f16_from_f32s)(row, width, bits);
-    for (size_t j = 0; j < width; j++)
-        if ((bits[j] & 0x7fffu) >= infinity) return j;
-    return width;
-}
-
-/* One row of floats, checked by the lane's rule, into its chunk. */
-static enum gs_status put_row(const struct gs_trace_writer *writer, const struct lane *lane,
-                              size_t sequence, uint64_t step, const float *row, void *to,
-                              struct gs_error *error) {
-    size_t width = gs_column_width(lane->column);
-    bool free_row = (int)(lane - writer->lanes) == writer->nll && step < writer->nll_first;
-    enum gs_value_rule rule = free_row ? GS_VALUE_ANY : lane->rule;
-    size_t fault = gs_value_first_fault(rule, row, width);
-    if (fault < width)
-        return fail_value(writer, lane, sequence, step, fault, row[fault], gs_value_rule_text(rule),
-                          error);
-    if (gs_column_element(lane->column) == sizeof *row) {
-        memcpy(to, row, width * sizeof *row);
-        return GS_OK;
-    }
-    fault = narrow_row(lane, row, width, to);
-    if (fault == width) return GS_OK;
-    fail_value(writer, lane, sequence, step, fault, row[fault],
-               lane->brain ? "a value within bfloat16" : "a value within float16 (± 65504)", error);
-    gs_error_next(error, "record with --dtype f32%s", lane->brain ? "" : " or bf16");
-    return GS_NUMERIC;
-}
-
-static void touch(struct gs_trace_writer *writer, size_t sequence) {
-    if (sequence + 1 > writer->above) writer->above = sequence + 1;
-    if (sequence < writer->lowest) writer->lowest = sequence;
-}
-
-/* The whole of an append: `words` are floats, or token ids that are copied as they are. */
-static enum gs_status append(struct gs_trace_writer *writer, size_t index, size_t sequence,
-                             size_t count, const float *values, const uint32_t *ids, size_t stride,
-                             struct gs_error *error) {
-    struct lane *lane = &writer->lanes[index];
-    enum gs_status status = check_room(writer, lane, sequence, count, error);
-    while (status == GS_OK && count > 0) {
-        uint64_t step = lane->next[sequence];
-        size_t row = (size_t)(writer->start[sequence] + step), granted;
-        unsigned char *to = gs_column_room(lane->column, row, count, &granted);
-        if (!to) return gs_fail_memory(error, granted, "a chunk of the trace");
-        size_t row_bytes = gs_column_width(lane->column) * gs_column_element(lane->column);
-        for (size_t r = 0; values && status == GS_OK && r < granted; r++)
-            status = put_row(writer, lane, sequence, step + r, values + r * stride,
-                             to + r * row_bytes, error);
-        if (status != GS_OK) return status;
-        if (ids) memcpy(to, ids, granted * sizeof *ids);
-        status = gs_column_filled(lane->column, row, granted, &writer->unflushed, error);
-        if (status != GS_OK) writer->broken = true;
-        lane->next[sequence] += granted;
-        count -= granted;
-        if (values) values += granted * stride;
-        if (ids) ids += granted;
-    }
-    touch(writer, sequence);
-    return status;
-}
-
-static enum gs_status fail_absent(const struct gs_trace_writer *writer, const char *what,
-                                  struct gs_error *error) {
-    gs_fail(error, GS_MISSING, "the trace was not planned to hold %s", what);
-    gs_error_where(error, "%s", writer->path);
-    return GS_MISSING;
-}
-
-enum gs_status gs_trace_append_state(struct gs_trace_writer *writer, size_t stream, size_t sequence,
-                                     size_t count, const float *values, size_t stride,
-                                     struct gs_error *error) {
-    return append(writer, writer->first_stream + stream, sequence, count, values, NULL, stride,
-                  error);
-}
-
-enum gs_status gs_trace_append_memory(struct gs_trace_writer *writer, size_t memory,
-                                      enum gs_memory_field field, size_t sequence, size_t count,
-                                      const float *values, size_t stride, struct gs_error *error) {
-    int lane =
-        memory < writer->memory_count ? writer->fields[memory * GS_MEMORY_FIELDS + field] : NOTHING;
-    if (lane == NOTHING) return fail_absent(writer, gs_memory_field_name(field), error);
-    return append(writer, (size_t)lane, sequence, count, values, NULL, stride, error);
-}
-
-enum gs_status gs_trace_append_share(struct gs_trace_writer *writer, size_t read, size_t sequence,
-                                     size_t count, const float *values, size_t stride,
-                                     struct gs_error *error) {
-    return append(writer, writer->first_read + read, sequence, count, values, NULL, stride, error);
-}
-
-enum gs_status gs_trace_append_token(struct gs_trace_writer *writer, size_t sequence, size_t count,
-                                     const uint32_t *ids, struct gs_error *error) {
-    if (writer->token == NOTHING) return fail_absent(writer, "tokens", error);
-    return append(writer, (size_t)writer->token, sequence, count, NULL, ids, 1, error);
-}
-
-enum gs_status gs_trace_append_nll(struct gs_trace_writer *writer, size_t sequence, size_t count,
-                                   const float *nll, struct gs_error *error) {
-    if (writer->nll == NOTHING) return fail_absent(writer, "nll", error);
-    return append(writer, (size_t)writer->nll, sequence, count, nll, NULL, 1, error);
-}
-
 /* ---- flush and close ---- */
 
 /* Rows from the sequence's start on that every dataset has in the file. */
 static uint64_t rows_in_file(const struct gs_trace_writer *writer, size_t sequence) {
     size_t first = (size_t)writer->start[sequence], end = (size_t)writer->start[sequence + 1];
     for (size_t i = 0; i < writer->lane_count; i++) {
-        const struct lane *lane = &writer->lanes[i];
+        const struct gs_trace_lane *lane = &writer->lanes[i];
         if (first + lane->next[sequence] < end) end = first + (size_t)lane->next[sequence];
         end = gs_column_first_held(lane->column, first, end);
     }
@@ -572,7 +409,7 @@ enum gs_status gs_trace_writer_flush(struct gs_trace_writer *writer, struct gs_e
         if (status != GS_OK) gs_error_where(error, "%s, sequence/rows_written", writer->file);
     }
     if (status != GS_OK) writer->broken = true;
-    writer->unflushed = 0;
+    writer->unflushed = writer->started = 0;
     writer->flushed_at = time(NULL);
     return status;
 }

@@ -95,6 +95,26 @@ enum gs_status gs_trace_append_token(struct gs_trace_writer *writer, size_t sequ
 enum gs_status gs_trace_append_nll(struct gs_trace_writer *writer, size_t sequence, size_t count,
                                    const float *nll, struct gs_error *error);
 
+/* The same for `batch` sequences side by side, first … first + batch - 1, by all threads: counts[b]
+ * rows (NULL: `rows` of each) of sequence first + b, row r at values + b * batch_stride +
+ * r * stride. */
+struct gs_trace_block {
+    size_t first, batch, rows;
+    const size_t *counts;
+    const float *values;
+    size_t batch_stride, stride;
+};
+enum gs_status gs_trace_append_state_block(struct gs_trace_writer *writer, size_t stream,
+                                           const struct gs_trace_block *block,
+                                           struct gs_error *error);
+enum gs_status gs_trace_append_memory_block(struct gs_trace_writer *writer, size_t memory,
+                                            enum gs_memory_field field,
+                                            const struct gs_trace_block *block,
+                                            struct gs_error *error);
+enum gs_status gs_trace_append_share_block(struct gs_trace_writer *writer, size_t read,
+                                           const struct gs_trace_block *block,
+                                           struct gs_error *error);
+
 /* Everything in whole chunks becomes safe: data, then rows_written, then flush. */
 enum gs_status gs_trace_writer_flush(struct gs_trace_writer *writer, struct gs_error *error);
 /* The same, when 64 MiB were written or two seconds went by since the last. */

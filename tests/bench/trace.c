@@ -90,16 +90,16 @@ static double write_trace(const char *path, const char *dtype, int deflate, size
     double began = now();
     must(gs_trace_writer_create(path, true, &plan, &writer, &error), &error);
     for (size_t first = 0; first < sequences; first += BATCH)
-        for (size_t step = 0; step < LENGTH; step += STEPS)
-            for (size_t i = first; i < first + BATCH && i < sequences; i++) {
-                must(gs_trace_append_state(writer, 0, i, STEPS, values + (i % BATCH) * width, width,
-                                           &error),
+        for (size_t step = 0; step < LENGTH; step += STEPS) {
+            size_t batch = sequences - first < BATCH ? sequences - first : BATCH;
+            struct gs_trace_block block = {first, batch, STEPS, NULL, values, width, width};
+            must(gs_trace_append_state_block(writer, 0, &block, &error), &error);
+            block = (struct gs_trace_block){first, batch, STEPS, NULL, gates, HEADS, HEADS};
+            for (int f = 0; f < GS_MEMORY_FIELDS; f++)
+                must(gs_trace_append_memory_block(writer, 0, (enum gs_memory_field)f, &block,
+                                                  &error),
                      &error);
-                for (int f = 0; f < GS_MEMORY_FIELDS; f++)
-                    must(gs_trace_append_memory(writer, 0, (enum gs_memory_field)f, i, STEPS, gates,
-                                                HEADS, &error),
-                         &error);
-            }
+        }
     must(gs_trace_writer_close(writer, &error), &error);
     gs_free(start);
     return now() - began;
