@@ -9,9 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-enum part { PRODUCTS, WEIGHT_GRADIENTS, MEMORY, ELEMENTWISE, CROSS_ENTROPY, PARTS };
+enum part { PRODUCTS, WEIGHT_GRADIENTS, MEMORY, ELEMENTWISE, DECODING, PARTS };
 static const char *const NAMES[PARTS] = {"products", "weight gradients", "memory heads",
-                                         "elementwise", "cross-entropy"};
+                                         "elementwise", "decoding"};
 
 enum { MOST_THREADS = 256 };
 /* A thread's sums, on cache lines of their own. */
@@ -24,6 +24,7 @@ static struct {
 static const struct gs_kernels *real;
 static struct gs_kernels measuring;
 static uint64_t began;
+static size_t vocabulary;
 
 static inline uint64_t ticks(void) {
 #if defined(__x86_64__)
@@ -66,14 +67,16 @@ static void m_product(const float *x, size_t xs, size_t rows, const float *packe
     uint64_t start = ticks();
     real->product(x, xs, rows, packed, inner, first, last, columns, y, ys, accumulate);
     size_t end = last * real->panel < columns ? last * real->panel : columns;
-    add_product(PRODUCTS, start, rows, end - first * real->panel, inner);
+    bool decoding = vocabulary && (columns == vocabulary || inner == vocabulary);
+    add_product(decoding ? DECODING : PRODUCTS, start, rows, end - first * real->panel, inner);
 }
 
 static void m_outer(const float *a, size_t as, const float *b, size_t bs, size_t steps, size_t rows,
                     size_t columns, float *c, size_t cs) {
     uint64_t start = ticks();
     real->outer(a, as, b, bs, steps, rows, columns, c, cs);
-    add_product(WEIGHT_GRADIENTS, start, rows, columns, steps);
+    bool decoding = vocabulary && as == vocabulary;
+    add_product(decoding ? DECODING : WEIGHT_GRADIENTS, start, rows, columns, steps);
 }
 
 MEASURED_VALUE(float, rms, ELEMENTWISE, (const float *x, size_t n, float *y), (x, n, y))
@@ -106,7 +109,7 @@ MEASURED(gate_backward, ELEMENTWISE,
 MEASURED_VALUE(double, squares, ELEMENTWISE, (const float *x, size_t n), (x, n))
 MEASURED_VALUE(double, dot, ELEMENTWISE, (const float *x, const float *y, size_t n), (x, y, n))
 MEASURED(add, ELEMENTWISE, (const float *x, size_t n, float *y), (x, n, y))
-MEASURED_VALUE(float, cross_entropy, CROSS_ENTROPY,
+MEASURED_VALUE(float, cross_entropy, DECODING,
                (float *logits, size_t n, size_t target, bool gradient),
                (logits, n, target, gradient))
 MEASURED(memory_step, MEMORY,
@@ -123,6 +126,10 @@ MEASURED(memory_step_backward, MEMORY,
          (const struct gs_past *past, size_t dk, size_t dv, const struct gs_head *head,
           const struct gs_head_gradient *gradient),
          (past, dk, dv, head, gradient))
+
+void bench_profile_vocabulary(size_t vocab) {
+    vocabulary = vocab;
+}
 
 void bench_profile_begin(void) {
     real = gs_kernels();

@@ -7,6 +7,10 @@
 #ifndef GS_TESTS_BENCH_PROFILE_H
 #define GS_TESTS_BENCH_PROFILE_H
 
+#include <stddef.h>
+
+/* Products with one side as wide as the vocabulary count as decoding from now on. */
+void bench_profile_vocabulary(size_t vocab);
 /* Replace the kernels' table by the measuring one, and set all parts to zero. */
 void bench_profile_begin(void);
 /* The kernels' own table again. Prints each part's share of `seconds` on all threads; what is left
