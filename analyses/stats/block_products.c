@@ -177,7 +177,7 @@ static void multiply_narrow(const struct gs_block_products *p, const struct gs_p
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-static void centre(struct gs_block_products *p, const float *rows, size_t count) {
+void gs_block_products_centre(struct gs_block_products *p, const float *rows, size_t count) {
     size_t strips = (p->dims + STRIP - 1) / STRIP;
 #pragma omp parallel for schedule(dynamic, 1)
     for (size_t s = 0; s < strips; s++) {
@@ -189,10 +189,9 @@ static void centre(struct gs_block_products *p, const float *rows, size_t count)
     }
 }
 
-enum gs_status gs_block_products_make(struct gs_block_products *p, const float *rows, size_t count,
-                                      struct gs_error *error) {
+enum gs_status gs_block_products_multiply(struct gs_block_products *p, size_t count,
+                                          struct gs_error *error) {
     enum gs_status worst = GS_OK;
-    centre(p, rows, count);
 #pragma omp parallel for schedule(dynamic, 1)
     for (size_t t = 0; t < p->tile_count; t++) {
         enum gs_status status = GS_OK;

@@ -34,9 +34,11 @@ enum gs_status gs_block_products_create(struct gs_block_products *products, size
                                         size_t capacity, bool wide, struct gs_error *error);
 void gs_block_products_release(struct gs_block_products *products);
 
-/* product and squares of the first `count` rows (capacity, dims), (row - mean) * scale each. Tiles
- * and strips are fixed and each is one thread's: same bits on any number of threads. */
-enum gs_status gs_block_products_make(struct gs_block_products *products, const float *rows,
-                                      size_t count, struct gs_error *error);
+/* The first `count` rows (capacity, dims), (row - mean) * scale each, and their squares; then the
+ * product of what was centred last, of as many rows. Tiles and strips are fixed and each is one
+ * thread's: same bits on any number of threads. */
+void gs_block_products_centre(struct gs_block_products *products, const float *rows, size_t count);
+enum gs_status gs_block_products_multiply(struct gs_block_products *products, size_t count,
+                                          struct gs_error *error);
 
 #endif

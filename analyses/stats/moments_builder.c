@@ -166,8 +166,10 @@ enum gs_status gs_moments_builder_flush(struct gs_moments_builder *builder,
                                         struct gs_moments *moments, struct gs_error *error) {
     if (builder->held == 0) return GS_OK;
     enum gs_status status = average(builder, error);
-    if (status == GS_OK)
-        status = gs_block_products_make(&builder->products, builder->rows, builder->held, error);
+    if (status == GS_OK) {
+        gs_block_products_centre(&builder->products, builder->rows, builder->held);
+        status = gs_block_products_multiply(&builder->products, builder->held, error);
+    }
     if (status == GS_OK) join(builder, moments);
     builder->given += builder->held;
     builder->held = 0;

@@ -1,6 +1,10 @@
 /* Horizon and retention on rows in memory against the speed of reading memory in the same run.
  *
- *     bench_horizon [d T sequences max_lag [heads]]
+ *     bench_horizon [d T sequences max_lag [heads [FILE [rows]]]]
+ *
+ * With FILE (written where there is none, by default 1,000,000 rows: 10 KB a row of 2,496): both
+ * from that trace, against read() of the file by one thread from the page cache; the bytes counted
+ * are those of the rows measured.
  *
  * The horizon at chosen lags reads about lags + 9 rows a state and curve, so its natural limit is
  * the bandwidth; at every lag it is a product of T · d by lags, so its limit is the sgemm peak.
@@ -10,25 +14,12 @@
 #include "core/base/environment.h"
 #include "core/base/memory.h"
 #include "core/base/random.h"
+#include "tests/bench/made_trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { ROUNDS = 3 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void must(enum gs_status status, const struct gs_error *error) {
-    char text[2048];
-    if (status == GS_OK) return;
-    fprintf(stderr, "%s\n", gs_error_text(error, text, sizeof text));
-    exit(gs_status_exit_code(status));
-}
 
 static float *random_values(size_t count) {
     struct gs_random random;
@@ -46,7 +37,7 @@ static double read_bandwidth(void) {
     double best = 0;
     volatile float sink = 0;
     for (int round = 0; round < ROUNDS; round++) {
-        double start = now();
+        double start = bench_now();
         float total = 0;
 #pragma omp parallel for reduction(+ : total) schedule(static)
         for (size_t i = 0; i < count; i += 16) {
@@ -55,7 +46,7 @@ static double read_bandwidth(void) {
             total += lanes[0] + lanes[7];
         }
         sink = sink + total;
-        double rate = (double)count * sizeof(float) / (now() - start) / 1e9;
+        double rate = (double)count * sizeof(float) / (bench_now() - start) / 1e9;
         if (rate > best) best = rate;
     }
     gs_free(values);
@@ -81,9 +72,9 @@ static void bench_horizon(const struct gs_rows *rows, size_t max_lag, bool all, 
         struct gs_horizon_plan plan = {.max_lag = max_lag, .all_lags = all};
         struct gs_horizon *h;
         struct gs_error error;
-        double start = now();
-        must(gs_horizon_measure(rows, &plan, NULL, &h, &error), &error);
-        double taken = now() - start;
+        double start = bench_now();
+        bench_must(gs_horizon_measure(rows, &plan, NULL, &h, &error), &error);
+        double taken = bench_now() - start;
         if (taken < best) best = taken;
         lags = h->lag_count;
         work = flops(h);
@@ -109,9 +100,9 @@ static void bench_retention(size_t heads, size_t length, size_t sequences, size_
         struct gs_retention_plan plan = {.max_lag = max_lag, .transition = GS_TRANSITION_GPN};
         struct gs_retention *r;
         struct gs_error error;
-        double begin = now();
-        must(gs_retention_measure(&decay, &strength, &plan, NULL, &r, &error), &error);
-        double rate = (double)(length * sequences) / (now() - begin);
+        double begin = bench_now();
+        bench_must(gs_retention_measure(&decay, &strength, &plan, NULL, &r, &error), &error);
+        double rate = (double)(length * sequences) / (bench_now() - begin);
         if (rate > best) best = rate;
         gs_retention_destroy(r);
     }
@@ -119,6 +110,38 @@ static void bench_retention(size_t heads, size_t length, size_t sequences, size_
            max_lag, best);
     gs_free(beta);
     gs_free(gamma);
+}
+
+/* ---- from a file ---- */
+
+static void print_rate(const char *what, double rows, double width, double seconds, double limit) {
+    double bytes = rows * width * sizeof(float) / seconds;
+    printf("%-44s %9.0f rows/s  %6.2f GB/s  %5.1f %% of read()\n", what, rows / seconds,
+           bytes * 1e-9, 100 * bytes / limit);
+}
+
+static void bench_file(const char *path, size_t width, size_t rows, size_t max_lag) {
+    struct gs_trace *trace = bench_trace(path, width, rows);
+    struct gs_error error;
+    struct gs_rows states = gs_rows_of_state(trace, 0);
+    struct gs_rows decay = gs_rows_of_memory(trace, 0, GS_MEMORY_LOG_DECAY);
+    struct gs_rows strength = gs_rows_of_memory(trace, 0, GS_MEMORY_WRITE_STRENGTH);
+    struct gs_horizon_plan plan = {.max_lag = max_lag};
+    struct gs_retention_plan gates = {.max_lag = max_lag, .transition = GS_TRANSITION_GPN};
+    struct gs_horizon *horizon;
+    struct gs_retention *retention;
+    double limit = bench_read(path), count = (double)gs_rows_total(&states);
+    printf("%s: %.0f rows; read() %.2f GB/s\n", path, count, limit * 1e-9);
+    double start = bench_now();
+    bench_must(gs_horizon_measure(&states, &plan, NULL, &horizon, &error), &error);
+    print_rate("horizon, 1, 2, 4, …", count, (double)states.width, bench_now() - start, limit);
+    start = bench_now();
+    bench_must(gs_retention_measure(&decay, &strength, &gates, NULL, &retention, &error), &error);
+    print_rate("retention, every lag, also along the key", count, 2.0 * (double)decay.width,
+               bench_now() - start, limit);
+    gs_retention_destroy(retention);
+    gs_horizon_destroy(horizon);
+    gs_trace_close(trace);
 }
 
 int main(int argc, char **argv) {
@@ -137,6 +160,8 @@ int main(int argc, char **argv) {
         lengths[s] = length;
     }
     struct gs_rows rows = gs_rows_of_array(values, width, sequences, start, lengths);
+    if (argc > 6)
+        bench_file(argv[6], width, argc > 7 ? strtoull(argv[7], NULL, 10) : 1000000, sizes[3]);
     bench_horizon(&rows, sizes[3], false, bandwidth);
     bench_horizon(&rows, sizes[3], true, bandwidth);
     bench_retention(sizes[4], length, sequences, sizes[3], start, lengths);
