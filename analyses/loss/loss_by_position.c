@@ -1,6 +1,7 @@
 #include "analyses/loss/loss_by_position.h"
 
 #include "core/base/memory.h"
+#include "core/evaluation/limits.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,6 +12,7 @@ struct sums {
     uint64_t longest;
     size_t sequences, stretches;
     double *position, *position_n; /* (longest) */
+    double *squares;               /* (longest) Σ (loss − mean)² over sequences */
     double *stretch, *stretch_n;   /* (sequences, 1 + stretches); column 0 is the whole */
 };
 
@@ -24,6 +26,7 @@ static size_t stretch_of(uint64_t position) {
 static void sums_free(struct sums *sums) {
     gs_free(sums->position);
     gs_free(sums->position_n);
+    gs_free(sums->squares);
     gs_free(sums->stretch);
     gs_free(sums->stretch_n);
 }
@@ -37,17 +40,22 @@ static enum gs_status sums_create(const struct gs_rows *rows, struct sums *sums,
         return gs_fail_memory(error, SIZE_MAX, "the sums of the loss");
     sums->position = gs_calloc((size_t)sums->longest, sizeof *sums->position);
     sums->position_n = gs_calloc((size_t)sums->longest, sizeof *sums->position_n);
+    sums->squares = gs_calloc((size_t)sums->longest, sizeof *sums->squares);
     sums->stretch = gs_calloc(cells, sizeof *sums->stretch);
     sums->stretch_n = gs_calloc(cells, sizeof *sums->stretch_n);
-    if (sums->position && sums->position_n && sums->stretch && sums->stretch_n) return GS_OK;
+    if (sums->position && sums->position_n && sums->squares && sums->stretch && sums->stretch_n)
+        return GS_OK;
     sums_free(sums);
     return gs_fail_memory(error, cells * sizeof(double), "the sums of the loss");
 }
 
+/* Squares by Welford's update. */
 static void add_one(struct sums *sums, size_t sequence, uint64_t position, double loss) {
     size_t row = sequence * (1 + sums->stretches), column = 1 + stretch_of(position);
+    double n = sums->position_n[position]++;
+    double before = n > 0 ? sums->position[position] / n : 0;
     sums->position[position] += loss;
-    sums->position_n[position]++;
+    sums->squares[position] += (loss - before) * (loss - sums->position[position] / (n + 1));
     sums->stretch[row] += loss;
     sums->stretch_n[row]++;
     sums->stretch[row + column] += loss;
@@ -134,15 +142,18 @@ static enum gs_status add_values(const struct sums *sums, const struct gs_interv
 
 static enum gs_status add_positions(const struct sums *sums, struct gs_results *results,
                                     struct gs_error *error) {
-    static const char *const columns[] = {"position", "loss", "n"};
+    static const char *const columns[] = {"position", "loss", "n", "low", "high"};
     struct gs_table *table;
     enum gs_status status =
-        gs_results_table(results, "loss_by_position", columns, 3, &table, error);
+        gs_results_table(results, "loss_by_position", columns, 5, &table, error);
     for (uint64_t i = 0; status == GS_OK && i < sums->longest; i++) {
-        if (!(sums->position_n[i] > 0)) continue;
-        struct gs_cell row[] = {gs_cell_integer((int64_t)i),
-                                gs_cell_number(sums->position[i] / sums->position_n[i]),
-                                gs_cell_integer((int64_t)sums->position_n[i])};
+        double n = sums->position_n[i];
+        if (!(n > 0)) continue;
+        double mean = sums->position[i] / n;
+        struct gs_limits limits = gs_mean_limits(mean, sums->squares[i], (uint64_t)n);
+        struct gs_cell row[] = {gs_cell_integer((int64_t)i), gs_cell_number(mean),
+                                gs_cell_integer((int64_t)n), gs_cell_number(limits.low),
+                                gs_cell_number(limits.high)};
         status = gs_table_row(table, row, error);
     }
     return status;

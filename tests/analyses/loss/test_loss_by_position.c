@@ -1,6 +1,7 @@
 /* The loss by position against plain sums over the rows, on ragged and odd shapes. */
 #include "analyses/loss/loss_by_position.h"
 #include "core/base/random.h"
+#include "core/evaluation/limits.h"
 #include "probes/trace/writer.h"
 #include "tests/support/support.h"
 
@@ -52,6 +53,26 @@ static double naive(const struct shape *shape, const float *nll, const uint64_t 
     return sum / *n;
 }
 
+/* mean ± t √(variance / n), the variance in a second pass. */
+static void check_limits(const struct shape *shape, const float *nll, const uint64_t *start,
+                         uint64_t at, double mean, double n, const struct gs_table *table,
+                         size_t row) {
+    double squares = 0;
+    for (size_t s = 0; s < shape->sequences; s++) {
+        if (at < shape->first || at >= shape->length[s]) continue;
+        double rest = (double)nll[start[s] + at] - mean;
+        squares += rest * rest;
+    }
+    double low = cell(table, row, "low"), high = cell(table, row, "high");
+    if (n < 2) {
+        assert_true(isnan(low) && isnan(high));
+        return;
+    }
+    double half = gs_student_975((uint64_t)n - 1) * sqrt(squares / (n - 1) / n);
+    gs_assert_near("low", low, mean - half, 1e-9, 1e-9);
+    gs_assert_near("high", high, mean + half, 1e-9, 1e-9);
+}
+
 static void check_tables(const struct shape *shape, const float *nll, const uint64_t *start,
                          const struct gs_results *results) {
     double n;
@@ -62,6 +83,7 @@ static void check_tables(const struct shape *shape, const float *nll, const uint
         double mean = naive(shape, nll, start, at, at, &n);
         gs_assert_near("loss at a position", cell(table, row, "loss"), mean, 1e-12, 1e-12);
         gs_assert_near("n at a position", cell(table, row, "n"), n, 0, 0);
+        check_limits(shape, nll, start, at, mean, n, table, row);
         steps += n;
     }
     table = gs_results_find_table(results, "loss_by_stretch");
