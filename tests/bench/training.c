@@ -151,7 +151,9 @@ static void profile(struct bench *b, void (*work)(struct bench *), const char *w
     bench_profile_begin();
     double start = now();
     work(b);
-    bench_profile_end(what, now() - start);
+    double taken = now() - start;
+    bench_profile_end(what, taken);
+    printf("    sgemm right after: %.1f GFLOP/s\n", sgemm_rate(taken < 1 ? taken : 1));
 }
 
 /* A checkpoint and a plain write of as many bytes, both to the disk's own confirmation. */
