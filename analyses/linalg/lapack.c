@@ -1,16 +1,17 @@
 #include "analyses/linalg/lapack.h"
 
+#include "analyses/linalg/tridiagonal.h"
 #include "core/base/memory.h"
 
 #include <lapacke.h>
 #include <math.h>
 #include <omp.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* Row-major upper is column-major lower: LAPACK then works in place, without transposing. */
 enum { ORDER = LAPACK_COL_MAJOR };
 static const char TRIANGLE = 'L';
-enum { BLOCK = 64 }; /* columns of a reduction step; sets the workspace of dsytrd and dormtr */
 
 static enum gs_status check_order(size_t n, struct gs_error *error) {
     if (n <= GS_LAPACK_LARGEST_ORDER) return GS_OK;
@@ -63,34 +64,104 @@ static void reverse(double *values, size_t n) {
     }
 }
 
+enum gs_status gs_block_reflection(size_t m, size_t b, double *panel, size_t ld, double *v,
+                                   double *factor, double *tau, double *work,
+                                   struct gs_error *error) {
+    size_t k = m < b ? m : b;
+    lapack_int info = LAPACKE_dgeqrf_work(ORDER, (lapack_int)m, (lapack_int)b, panel,
+                                          (lapack_int)ld, tau, work, (lapack_int)(64 * b));
+    for (size_t j = 0; j < k; j++) {
+        double *column = v + j * m;
+        memset(column, 0, j * sizeof *column);
+        column[j] = 1;
+        memcpy(column + j + 1, panel + j * ld + j + 1, (m - j - 1) * sizeof *column);
+    }
+    memset(factor, 0, k * k * sizeof *factor); /* below T's diagonal nothing is written */
+    if (info == 0)
+        info = LAPACKE_dlarft_work(ORDER, 'F', 'C', (lapack_int)m, (lapack_int)k, v, (lapack_int)m,
+                                   tau, factor, (lapack_int)k);
+    return word_info(info, "dgeqrf", "no reflection", error);
+}
+
 /* T and the vector in its basis: everything that outlives the matrix. */
 struct tridiagonal {
     size_t n;
-    double *diagonal, *beside, *tau, *rotated, *work; /* (n) each, work (BLOCK n) */
+    double *diagonal, *beside, *rotated, *work; /* (n) each */
 };
 
 static enum gs_status tridiagonal_create(size_t n, struct tridiagonal *t, struct gs_error *error) {
-    size_t row = n > 0 ? n : 1;
-    double *all = gs_calloc((4 + BLOCK) * row, sizeof *all);
-    if (!all) {
-        gs_fail_memory(error, (4 + BLOCK) * row * sizeof *all, "a tridiagonal reduction");
-        return GS_NO_MEMORY;
-    }
-    *t = (struct tridiagonal){n, all, all + row, all + 2 * row, all + 3 * row, all + 4 * row};
+    double *all = gs_calloc(4 * n, sizeof *all);
+    if (!all) return gs_fail_memory(error, 4 * n * sizeof *all, "a tridiagonal reduction");
+    *t = (struct tridiagonal){n, all, all + n, all + 2 * n, all + 3 * n};
     return GS_OK;
 }
 
-static enum gs_status reduce(double *matrix, const double *vector, struct tridiagonal *t,
-                             struct gs_error *error) {
-    lapack_int n = (lapack_int)t->n, work = (lapack_int)(BLOCK * t->n);
-    lapack_int info = LAPACKE_dsytrd_work(ORDER, TRIANGLE, n, matrix, n, t->diagonal, t->beside,
-                                          t->tau, t->work, work);
-    enum gs_status status = word_info(info, "dsytrd", "no reduction", error);
-    if (status != GS_OK || !vector) return status;
-    for (size_t i = 0; i < t->n; i++) t->rotated[i] = vector[i];
-    info = LAPACKE_dormtr_work(ORDER, 'L', TRIANGLE, 'T', n, 1, matrix, n, t->tau, t->rotated, n,
-                               t->work, work);
-    return word_info(info, "dormtr", "no rotation", error);
+/* y = A x from the upper triangle. */
+static void multiply_upper(size_t n, const double *matrix, const double *x, double *y) {
+    memset(y, 0, n * sizeof *y);
+    for (size_t i = 0; i < n; i++) {
+        const double *row = matrix + i * n;
+        double lanes[4] = {row[i] * x[i]};
+        size_t j = i + 1;
+        for (; j + 4 <= n; j += 4)
+            for (size_t l = 0; l < 4; l++) {
+                lanes[l] += row[j + l] * x[j + l];
+                y[j + l] += row[j + l] * x[i];
+            }
+        for (; j < n; j++) {
+            lanes[0] += row[j] * x[j];
+            y[j] += row[j] * x[i];
+        }
+        y[i] += (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+    }
+}
+
+static double dot(size_t n, const double *x, const double *y) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
+    return sum;
+}
+
+/* One reflection on both sides of the matrix turns the vector (t->rotated) to the first unit
+ * vector, which the reduction leaves alone. */
+static void turn_to_first(double *matrix, struct tridiagonal *t) {
+    size_t n = t->n;
+    double *v = t->rotated, *w = t->work, rest = dot(n - 1, v + 1, v + 1);
+    if (!(rest > 0)) return;
+    double beta = v[0] > 0 ? -sqrt(v[0] * v[0] + rest) : sqrt(v[0] * v[0] + rest);
+    v[0] -= beta;
+    double tau = 2 / (v[0] * v[0] + rest);
+    multiply_upper(n, matrix, v, w);
+    double share = tau * tau / 2 * dot(n, v, w);
+    for (size_t i = 0; i < n; i++) w[i] = tau * w[i] - share * v[i];
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n; j++) matrix[i * n + j] -= v[i] * w[j] + w[i] * v[j];
+    memset(v, 0, n * sizeof *v);
+    v[0] = beta;
+}
+
+/* 2^e such that the matrix over 4^e has its largest element in [1/4, 1): squares inside the
+ * reduction then neither overflow nor vanish. */
+static double scale_of(size_t n, const double *matrix) {
+    double largest = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n; j++)
+            if (fabs(matrix[i * n + j]) > largest) largest = fabs(matrix[i * n + j]);
+    int exponent = 0;
+    frexp(largest, &exponent);
+    exponent = exponent > 0 ? (exponent + 1) / 2 : exponent / 2;
+    return ldexp(1, exponent);
+}
+
+static enum gs_status reduce(double *matrix, const double *vector, double scale, int threads,
+                             struct tridiagonal *t, struct gs_error *error) {
+    size_t n = t->n;
+    double inverse = 1 / scale;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n; j++) matrix[i * n + j] = matrix[i * n + j] * inverse * inverse;
+    for (size_t i = 0; vector && i < n; i++) t->rotated[i] = vector[i] * inverse;
+    if (vector) turn_to_first(matrix, t);
+    return gs_tridiagonal_reduce(n, matrix, threads, t->diagonal, t->beside, error);
 }
 
 /* 1 − zᵀ(λ − T)⁻¹z > 0, that is: λ lies above every eigenvalue of T + zzᵀ. A pivot that is not
@@ -124,23 +195,24 @@ static double largest_updated(const struct tridiagonal *t, double largest) {
     return high;
 }
 
-static enum gs_status spectrum(size_t n, double *matrix, const double *vector, double *values,
-                               double *largest, struct gs_error *error) {
+static enum gs_status spectrum(size_t n, double *matrix, const double *vector, int threads,
+                               double *values, double *largest, struct gs_error *error) {
     struct tridiagonal t = {0};
+    double scale = scale_of(n, matrix);
     enum gs_status status = tridiagonal_create(n, &t, error);
     if (status != GS_OK) return status;
-    status = reduce(matrix, vector, &t, error);
+    status = reduce(matrix, vector, scale, threads, &t, error);
     if (status == GS_OK) {
         /* dsterf destroys the side diagonal, which the bisection still needs. */
-        double *spare = t.work;
-        for (size_t i = 0; i < n; i++) values[i] = t.diagonal[i];
-        for (size_t i = 0; i + 1 < n; i++) spare[i] = t.beside[i];
-        lapack_int info = LAPACKE_dsterf_work((lapack_int)n, values, spare);
+        memcpy(values, t.diagonal, n * sizeof *values);
+        memcpy(t.work, t.beside, n * sizeof *t.work);
+        lapack_int info = LAPACKE_dsterf_work((lapack_int)n, values, t.work);
         status = word_info(info, "dsterf", "the eigenvalues did not converge", error);
     }
     if (status == GS_OK) {
         reverse(values, n);
-        if (vector) *largest = largest_updated(&t, values[0]);
+        if (vector) *largest = largest_updated(&t, values[0]) * scale * scale;
+        for (size_t i = 0; i < n; i++) values[i] = values[i] * scale * scale;
     }
     gs_free(t.diagonal);
     return status;
@@ -153,8 +225,8 @@ enum gs_status gs_eigenvalues_updated(size_t n, double *matrix, const double *ve
     if (status == GS_OK && vector) status = check_vector(n, vector, error);
     if (status != GS_OK || n == 0) return status;
     int threads = omp_get_max_threads();
-    omp_set_num_threads(1);
-    status = spectrum(n, matrix, vector, values, largest, error);
+    omp_set_num_threads(1); /* for BLAS: its bits depend on it. The reduction asks for its own */
+    status = spectrum(n, matrix, vector, omp_in_parallel() ? 1 : threads, values, largest, error);
     omp_set_num_threads(threads);
     return status;
 }

@@ -4,8 +4,9 @@
  * LAPACK may hang on Inf or return NaN with info = 0. Matrices are row-major; of symmetric ones
  * only the upper triangle (column ≥ row) is read. Orders of 32767 and more are refused with
  * GS_UNSUPPORTED: LAPACK counts workspaces in 32-bit integers, which wrap there. A failure that
- * LAPACK reports (info ≠ 0) is GS_NUMERIC in words. All calls run on the calling thread alone, so
- * that bits do not depend on the number of threads; they may be made from several threads at once.
+ * LAPACK reports (info ≠ 0) is GS_NUMERIC in words. Bits do not depend on the number of threads:
+ * eigenvalues take all threads (one, when called from a parallel region), eigenvectors the calling
+ * thread alone. Calls may be made from several threads at once.
  */
 #ifndef GS_ANALYSES_LINALG_LAPACK_H
 #define GS_ANALYSES_LINALG_LAPACK_H
@@ -17,15 +18,14 @@
 enum { GS_LAPACK_LARGEST_ORDER = 32766 };
 
 /* Eigenvalues of the symmetric matrix (n, n), largest first, into values (n). The matrix is
- * destroyed. Tridiagonal reduction (dsytrd) and the root-free QR iteration (dsterf): without
- * vectors the reduction is nearly all of the time, and dsyevd and dsyevr share it. n = 0 is legal.
- */
+ * destroyed. Reduction to tridiagonal form in two stages (tridiagonal.h) and the root-free QR
+ * iteration (dsterf). n = 0 is legal. */
 enum gs_status gs_eigenvalues(size_t n, double *matrix, double *values, struct gs_error *error);
 
 /* The same, and in *largest the largest eigenvalue of matrix + vector vectorᵀ, at no further
- * reduction: with matrix = Q T Qᵀ and z = Qᵀ vector it is the root above λ₁ of the secular function
- * 1 − zᵀ(λ − T)⁻¹z (Golub 1973), found by bisection on tridiagonal solves; λ₁ itself when there is
- * no root above it. n > 0. */
+ * reduction: with matrix = Q T Qᵀ and z = Qᵀ vector (‖vector‖ times the first unit vector here) it
+ * is the root above λ₁ of the secular function 1 − zᵀ(λ − T)⁻¹z (Golub 1973), found by bisection on
+ * tridiagonal solves; λ₁ itself when there is no root above it. n > 0. */
 enum gs_status gs_eigenvalues_updated(size_t n, double *matrix, const double *vector,
                                       double *values, double *largest, struct gs_error *error);
 

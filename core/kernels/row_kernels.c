@@ -1,13 +1,17 @@
-/* The table of row kernels that belongs to the table of kernels in use. */
+/* The tables of row and reflection kernels that belong to the table of kernels in use. */
 #include "core/kernels/kernels.h"
+#include "core/kernels/reflections.h"
 #include "core/kernels/rows.h"
 
 #include <string.h>
 
 extern const struct gs_row_kernels gs_rows_generic;
+extern const struct gs_reflection_kernels gs_reflections_generic;
 #if defined(__x86_64__)
 extern const struct gs_row_kernels gs_rows_avx2;
 extern const struct gs_row_kernels gs_rows_avx512;
+extern const struct gs_reflection_kernels gs_reflections_avx2;
+extern const struct gs_reflection_kernels gs_reflections_avx512;
 #endif
 
 static const struct gs_row_kernels *table_of(const struct gs_kernels *kernels) {
@@ -25,4 +29,21 @@ const struct gs_row_kernels *gs_row_kernels(void) {
 
 const struct gs_row_kernels *gs_row_kernels_at(size_t index) {
     return table_of(gs_kernels_at(index));
+}
+
+static const struct gs_reflection_kernels *reflections_of(const struct gs_row_kernels *rows) {
+    if (!rows) return NULL;
+#if defined(__x86_64__)
+    if (rows == &gs_rows_avx512) return &gs_reflections_avx512;
+    if (rows == &gs_rows_avx2) return &gs_reflections_avx2;
+#endif
+    return &gs_reflections_generic;
+}
+
+const struct gs_reflection_kernels *gs_reflection_kernels(void) {
+    return reflections_of(gs_row_kernels());
+}
+
+const struct gs_reflection_kernels *gs_reflection_kernels_at(size_t index) {
+    return reflections_of(gs_row_kernels_at(index));
 }

@@ -65,7 +65,7 @@ static void check_pairs(size_t n) {
 
 static void eigenpairs_have_small_residuals(void **state) {
     (void)state;
-    const size_t sizes[] = {1, 2, 3, 7, 33, 64, 100};
+    const size_t sizes[] = {1, 2, 3, 7, 31, 32, 33, 34, 64, 65, 100, 128, 161, 290};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) check_pairs(sizes[i]);
 }
 
@@ -96,7 +96,7 @@ static void check_update(size_t n, double size, double shift) {
 
 static void an_update_has_the_largest_eigenvalue_of_the_sum(void **state) {
     (void)state;
-    const size_t sizes[] = {1, 2, 5, 32, 80};
+    const size_t sizes[] = {1, 2, 5, 32, 80, 150};
     const double lengths[] = {0, 1e-9, 0.1, 1, 30, 1e6};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++) {
@@ -139,6 +139,29 @@ static void values_that_are_not_finite_are_named(void **state) {
                     &error, "row 1");
 }
 
+/* Eigenvalues scale with the matrix, to sizes whose squares leave the range of numbers. */
+static void huge_and_tiny_matrices_keep_their_digits(void **state) {
+    (void)state;
+    enum { N = 70 };
+    const double sizes[] = {1e-160, 1e-3, 1e160};
+    double *matrix = random_symmetric(N, "sizes"), plain[N], scaled[N];
+    double *work = poisoned_copy(matrix, N);
+    struct gs_error error;
+    gs_assert_ok(gs_eigenvalues(N, work, plain, &error), &error);
+    gs_free(work);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        work = poisoned_copy(matrix, N);
+        for (size_t i = 0; i < N; i++)
+            for (size_t j = i; j < N; j++) work[i * N + j] *= sizes[s];
+        gs_assert_ok(gs_eigenvalues(N, work, scaled, &error), &error);
+        for (size_t k = 0; k < N; k++)
+            gs_assert_near_at("scaled", scaled[k] / sizes[s], plain[k], 1e-12 * N, 0, __FILE__,
+                              __LINE__);
+        gs_free(work);
+    }
+    gs_free(matrix);
+}
+
 static void orders_that_overflow_workspaces_are_refused(void **state) {
     (void)state;
     struct gs_error error;
@@ -152,7 +175,7 @@ static void orders_that_overflow_workspaces_are_refused(void **state) {
 
 static void threads_change_no_bit(void **state) {
     (void)state;
-    enum { N = 150 };
+    enum { N = 300 };
     double *matrix = random_symmetric(N, "bits"), first[N], again[N];
     for (int threads = 1; threads <= 3; threads++) {
         gs_threads_set(threads);
@@ -171,6 +194,7 @@ int main(void) {
         cmocka_unit_test(an_update_has_the_largest_eigenvalue_of_the_sum),
         cmocka_unit_test(an_update_across_the_top_changes_nothing),
         cmocka_unit_test(values_that_are_not_finite_are_named),
+        cmocka_unit_test(huge_and_tiny_matrices_keep_their_digits),
         cmocka_unit_test(orders_that_overflow_workspaces_are_refused),
         cmocka_unit_test(threads_change_no_bit),
     };
