@@ -5,7 +5,7 @@
 
 static const char *memory, *null_path;
 static size_t max_lag;
-static bool max_lag_given;
+static bool max_lag_given, log_lags;
 static size_t replicates = GS_BOOTSTRAP_REPLICATES;
 
 static const struct gs_option options[] = {
@@ -14,6 +14,9 @@ static const struct gs_option options[] = {
      NULL},
     {"max-lag", GS_OPTION_SIZE, &max_lag, "N",
      "Longest lag in tokens. Default: 4096, cut to the longest sequence less one.", &max_lag_given},
+    {"log-lags", GS_OPTION_FLAG, &log_lags, NULL,
+     "Measure lags 1, 2, 4, 8, … alone: many times faster, and lags between them are interpolated.",
+     NULL},
     {"null", GS_OPTION_TEXT, &null_path, "TRACE",
      "A trace of the untrained model on the same text. Its heads are measured the same way, as "
      "null.retention.…, so that one sees what training has changed.",
@@ -25,7 +28,7 @@ static const struct gs_option options[] = {
 static enum gs_status measure_beside(const struct gs_call *call, struct gs_trace *trace,
                                      struct gs_trace *null, struct gs_results *results,
                                      struct gs_error *error) {
-    const struct gs_retention_plan plan = {.max_lag = max_lag};
+    const struct gs_retention_plan plan = {.max_lag = max_lag, .powers = log_lags};
     const struct gs_bootstrap bootstrap = {call->seed, replicates, call->progress};
     enum gs_status status = gs_results_source_meanwhile(results, call->files[0], error);
     if (status == GS_OK && null) status = gs_results_source_meanwhile(results, null_path, error);

@@ -1,6 +1,7 @@
 #include "analyses/retention/factors.h"
 
 #include "core/base/memory.h"
+#include "core/kernels/rows.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,13 +9,14 @@
 
 enum gs_status gs_factors_create(struct gs_factors *f, const struct gs_rows *log_decay,
                                  const struct gs_rows *write_strength,
-                                 enum gs_transition transition, size_t max_lag, size_t block,
-                                 struct gs_error *error) {
+                                 enum gs_transition transition, size_t max_lag, bool powers,
+                                 size_t block, struct gs_error *error) {
     *f = (struct gs_factors){.log_decay = log_decay,
                              .write_strength = write_strength,
                              .transition = transition,
                              .heads = log_decay->width,
                              .max_lag = max_lag,
+                             .powers = powers,
                              .block = block};
     size_t window, rows;
     if (!gs_add(max_lag, block, &f->capacity) || !gs_multiply(f->capacity, f->heads, &window))
@@ -25,11 +27,12 @@ enum gs_status gs_factors_create(struct gs_factors *f, const struct gs_rows *log
     f->raw[0] = gs_calloc(rows, sizeof **f->raw);
     f->raw[1] = gs_calloc(rows, sizeof **f->raw);
     f->product = gs_calloc(rows, sizeof *f->product);
+    f->copy = gs_calloc(powers ? window : 0, sizeof *f->copy);
     f->gates = gs_calloc(f->heads, sizeof *f->gates);
     f->unit_decay = gs_calloc(f->heads, sizeof *f->unit_decay);
     f->unit_key = gs_calloc(f->heads, sizeof *f->unit_key);
-    if (f->decay && f->key && f->raw[0] && f->raw[1] && f->product && f->gates && f->unit_decay &&
-        f->unit_key)
+    if (f->decay && f->key && f->raw[0] && f->raw[1] && f->product && f->copy && f->gates &&
+        f->unit_decay && f->unit_key)
         return GS_OK;
     return gs_fail_memory(error, window > SIZE_MAX / 16 ? SIZE_MAX : window * 16,
                           "gates of the lag window");
@@ -41,6 +44,7 @@ void gs_factors_release(struct gs_factors *f) {
     gs_free(f->raw[0]);
     gs_free(f->raw[1]);
     gs_free(f->product);
+    gs_free(f->copy);
     gs_free(f->gates);
     gs_free(f->unit_decay);
     gs_free(f->unit_key);
@@ -76,20 +80,38 @@ static double along_key(enum gs_transition transition, double alpha, double beta
     return transition == GS_TRANSITION_GPN ? alpha - beta : alpha * (1 - beta);
 }
 
+/* α and 1 − α by one call: each from the side where it keeps its digits. */
+static double decay_of(double gamma, double *loss) {
+    double alpha, below = -0.5;
+    if (gamma > below) {
+        *loss = -expm1(gamma);
+        alpha = 1 - *loss;
+    } else {
+        alpha = exp(gamma);
+        *loss = 1 - alpha;
+    }
+    return alpha;
+}
+
+static void take_head(struct gs_factors *f, size_t h, size_t count) {
+    for (size_t r = 0; r < count; r++) {
+        double gamma = (double)f->raw[0][r * f->heads + h], loss;
+        double alpha = decay_of(gamma, &loss);
+        size_t place = h * f->capacity + f->held + r;
+        f->decay[place] = alpha;
+        f->gates[h].log_decay += gamma;
+        f->gates[h].loss += loss;
+        f->unit_decay[h] = f->unit_decay[h] && gamma == 0;
+        if (!f->write_strength) continue;
+        double beta = (double)f->raw[1][r * f->heads + h];
+        f->key[place] = along_key(f->transition, alpha, beta);
+        f->unit_key[h] = f->unit_key[h] && gamma == 0 && beta == 0;
+    }
+}
+
 static void take_rows(struct gs_factors *f, size_t count) {
-    for (size_t r = 0; r < count; r++)
-        for (size_t h = 0; h < f->heads; h++) {
-            double gamma = (double)f->raw[0][r * f->heads + h], alpha = exp(gamma);
-            size_t place = h * f->capacity + f->held + r;
-            f->decay[place] = alpha;
-            f->gates[h].log_decay += gamma;
-            f->gates[h].loss -= expm1(gamma);
-            f->unit_decay[h] = f->unit_decay[h] && gamma == 0;
-            if (!f->write_strength) continue;
-            double beta = (double)f->raw[1][r * f->heads + h];
-            f->key[place] = along_key(f->transition, alpha, beta);
-            f->unit_key[h] = f->unit_key[h] && gamma == 0 && beta == 0;
-        }
+#pragma omp parallel for schedule(static) if (f->heads > 1 && count * f->heads > 1024)
+    for (size_t h = 0; h < f->heads; h++) take_head(f, h, count);
     f->held += count;
 }
 
@@ -139,24 +161,6 @@ enum gs_status gs_factors_next(struct gs_factors *f, struct gs_error *error) {
 
 /* ---- products ---- */
 
-enum { LANES = 8 };
-typedef double lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
-
-/* product[i] *= factor[i]; returns their sum, in lanes of fixed number. */
-static double multiply(double *product, const double *factor, size_t count) {
-    lanes sum = {0};
-    size_t i = 0;
-    for (; i + LANES <= count; i += LANES) {
-        lanes p = *(const lanes *)(product + i) * *(const lanes *)(factor + i);
-        *(lanes *)(product + i) = p;
-        sum += p;
-    }
-    double total = 0;
-    for (size_t l = 0; l < LANES; l++) total += sum[l];
-    for (; i < count; i++) total += product[i] *= factor[i];
-    return total;
-}
-
 /* Products near the end of the range would be denormal, which is slow and counts for nothing.
  * False when none is left. */
 static bool drop_tiny(double *product, size_t count) {
@@ -168,21 +172,55 @@ static bool drop_tiny(double *product, size_t count) {
     return left;
 }
 
+/* Starts that have a product of k factors in the window. */
+static size_t starts_at(const struct gs_factors *f, size_t k) {
+    return f->held - k + 1 < f->starts ? f->held - k + 1 : f->starts;
+}
+
+/* Every lag; four at a time while all starts have a product at each of them. */
 static void add_head(const struct gs_factors *f, const double *factor, size_t max_lag,
                      double *product, double *curve) {
-    enum { BETWEEN = 16 };
+    enum { BETWEEN = 16, TOGETHER = 4 };
+    const struct gs_row_kernels *kernels = gs_row_kernels();
     for (size_t i = 0; i < f->starts; i++) product[i] = 1;
-    for (size_t k = 1; k <= max_lag && k <= f->held; k++) {
-        size_t count = f->held - k + 1 < f->starts ? f->held - k + 1 : f->starts;
-        curve[k - 1] += multiply(product, factor + k - 1, count);
-        if (k % BETWEEN == 0 && !drop_tiny(product, count)) return;
+    for (size_t k = 1; k <= max_lag && k <= f->held;) {
+        size_t last = k + TOGETHER - 1, count = starts_at(f, k);
+        if (last <= max_lag && last <= f->held && starts_at(f, last) == count) {
+            double sums[TOGETHER];
+            kernels->running_products(product, factor + k - 1, count, sums);
+            for (size_t l = 0; l < TOGETHER; l++) curve[k - 1 + l] += sums[l];
+            k += TOGETHER;
+        } else {
+            curve[k - 1] += kernels->running_product(product, factor + k - 1, count);
+            k++;
+        }
+        if ((k - 1) % BETWEEN == 0 && !drop_tiny(product, count)) return;
     }
 }
 
-void gs_factors_add_products(struct gs_factors *f, const double *values, size_t max_lag,
-                             double *curve) {
-#pragma omp parallel for schedule(dynamic) if (f->heads > 1 && f->starts * max_lag > 4096)
-    for (size_t h = 0; h < f->heads; h++)
-        add_head(f, values + h * f->capacity, max_lag, f->product + h * f->block,
-                 curve + h * max_lag);
+/* 1, 2, 4, …: a product of 2 k factors is that of k times the next such, k further on. `values` are
+ * lost. */
+static void add_head_powers(const struct gs_factors *f, double *values, size_t max_lag,
+                            double *curve) {
+    const struct gs_row_kernels *kernels = gs_row_kernels();
+    size_t l = 0;
+    for (size_t k = 1; k <= max_lag && k <= f->held; k *= 2, l++) {
+        size_t products = f->held - k + 1, count = starts_at(f, k);
+        for (size_t i = 0; i < count; i++) curve[l] += values[i];
+        if (products > k) kernels->running_product(values, values + k, products - k);
+        if (!drop_tiny(values, products)) return;
+    }
+}
+
+void gs_factors_add_products(struct gs_factors *f, double *values, size_t lags, double *curve) {
+#pragma omp parallel for schedule(dynamic) if (f->heads > 1 && f->starts * f->max_lag > 4096)
+    for (size_t h = 0; h < f->heads; h++) {
+        double *mine = values + h * f->capacity;
+        if (f->powers) {
+            memcpy(f->copy + h * f->capacity, mine, f->held * sizeof *mine);
+            add_head_powers(f, f->copy + h * f->capacity, f->max_lag, curve + h * lags);
+        } else {
+            add_head(f, mine, f->max_lag, f->product + h * f->block, curve + h * lags);
+        }
+    }
 }

@@ -9,8 +9,8 @@
 enum { GRID_EVERY = 64, GRID_PER_OCTAVE = 32 };
 
 static bool allocate_curves(struct gs_retention *r, size_t curve, size_t sums) {
-    r->lags = gs_calloc(r->max_lag, sizeof *r->lags);
-    r->windows = gs_calloc(r->max_lag, sizeof *r->windows);
+    r->lags = gs_calloc(r->lag_count, sizeof *r->lags);
+    r->windows = gs_calloc(r->lag_count, sizeof *r->windows);
     r->retention = gs_calloc(curve, sizeof *r->retention);
     r->unit_decay = gs_calloc(r->heads, sizeof *r->unit_decay);
     r->unit_key = gs_calloc(r->heads, sizeof *r->unit_key);
@@ -30,7 +30,8 @@ static void count_windows(struct gs_retention *r) {
     for (size_t s = 0; s < r->sequences; s++) {
         uint64_t last = r->length[s] ? r->length[s] - 1 : 0;
         r->steps += last;
-        for (size_t k = 1; k <= r->max_lag && k <= last; k++) r->windows[k - 1] += r->length[s] - k;
+        for (size_t l = 0; l < r->lag_count && r->lags[l] <= last; l++)
+            r->windows[l] += r->length[s] - r->lags[l];
     }
 }
 
@@ -47,16 +48,23 @@ static enum gs_status create_retention(const struct gs_rows *rows,
     uint64_t longest = gs_rows_longest(rows);
     r->max_lag = plan->max_lag ? plan->max_lag : GS_RETENTION_MAX_LAG;
     if (longest == 0 || r->max_lag > longest - 1) r->max_lag = longest ? (size_t)longest - 1 : 0;
-    r->grid_count = gs_lags_dense(r->max_lag, GRID_EVERY, GRID_PER_OCTAVE, NULL);
+    r->lag_count = plan->powers ? gs_lags_powers(r->max_lag, NULL) : r->max_lag;
+    r->grid_count =
+        plan->powers ? r->lag_count : gs_lags_dense(r->max_lag, GRID_EVERY, GRID_PER_OCTAVE, NULL);
     size_t curve, sums;
-    if (!gs_multiply(r->heads, r->max_lag, &curve)) curve = SIZE_MAX;
+    if (!gs_multiply(r->heads, r->lag_count, &curve)) curve = SIZE_MAX;
     if (!gs_multiply(r->sequences, r->heads, &sums) || !gs_multiply(sums, r->grid_count, &sums))
         sums = SIZE_MAX;
     if (!allocate_curves(r, curve, sums))
         return gs_fail_memory(error, sums > SIZE_MAX / 16 ? SIZE_MAX : sums * 16,
                               "sums for each sequence, head and lag");
-    gs_lags_all(r->max_lag, r->lags);
-    gs_lags_dense(r->max_lag, GRID_EVERY, GRID_PER_OCTAVE, r->grid);
+    if (plan->powers) {
+        gs_lags_powers(r->max_lag, r->lags);
+        gs_lags_powers(r->max_lag, r->grid);
+    } else {
+        gs_lags_all(r->max_lag, r->lags);
+        gs_lags_dense(r->max_lag, GRID_EVERY, GRID_PER_OCTAVE, r->grid);
+    }
     for (size_t s = 0; s < r->sequences; s++) r->length[s] = rows->length[s];
     for (size_t h = 0; h < r->heads; h++) r->unit_decay[h] = r->unit_key[h] = true;
     count_windows(r);
@@ -66,11 +74,12 @@ static enum gs_status create_retention(const struct gs_rows *rows,
 /* One sequence's sums at every lag: kept at the grid's lags, added to the total at all. */
 static void take_curve(const struct gs_retention *r, size_t sequence, const double *curve,
                        double *grid, double *total) {
+    bool every = r->lag_count == r->max_lag;
     for (size_t h = 0; h < r->heads; h++) {
-        const double *sums = curve + h * r->max_lag;
+        const double *sums = curve + h * r->lag_count;
         double *kept = grid + (sequence * r->heads + h) * r->grid_count;
-        for (size_t g = 0; g < r->grid_count; g++) kept[g] = sums[r->grid[g] - 1];
-        for (size_t k = 0; k < r->max_lag; k++) total[h * r->max_lag + k] += sums[k];
+        for (size_t g = 0; g < r->grid_count; g++) kept[g] = sums[every ? r->grid[g] - 1 : g];
+        for (size_t l = 0; l < r->lag_count; l++) total[h * r->lag_count + l] += sums[l];
     }
 }
 
@@ -85,13 +94,13 @@ static void take_gates(struct gs_retention *r, size_t sequence, const struct gs_
 static enum gs_status measure_sequence(struct gs_retention *r, size_t sequence,
                                        struct gs_factors *factors, double *curve, double *key,
                                        struct gs_error *error) {
-    size_t numbers = r->heads * r->max_lag;
+    size_t numbers = r->heads * r->lag_count;
     memset(curve, 0, numbers * sizeof *curve);
     memset(key, 0, (r->has_key ? numbers : 0) * sizeof *key);
     enum gs_status status = gs_factors_start(factors, sequence, error);
     while (status == GS_OK && factors->starts > 0) {
-        gs_factors_add_products(factors, factors->decay, r->max_lag, curve);
-        if (r->has_key) gs_factors_add_products(factors, factors->key, r->max_lag, key);
+        gs_factors_add_products(factors, factors->decay, r->lag_count, curve);
+        if (r->has_key) gs_factors_add_products(factors, factors->key, r->lag_count, key);
         status = gs_factors_next(factors, error);
     }
     if (status != GS_OK) return status;
@@ -103,12 +112,13 @@ static enum gs_status measure_sequence(struct gs_retention *r, size_t sequence,
 
 static void divide_by_windows(const struct gs_retention *r, double *curve) {
     for (size_t h = 0; h < r->heads; h++)
-        for (size_t k = 0; k < r->max_lag; k++) curve[h * r->max_lag + k] /= (double)r->windows[k];
+        for (size_t l = 0; l < r->lag_count; l++)
+            curve[h * r->lag_count + l] /= (double)r->windows[l];
 }
 
 static enum gs_status measure_all(struct gs_retention *r, struct gs_factors *factors,
                                   const struct gs_progress *progress, struct gs_error *error) {
-    size_t numbers = r->heads * r->max_lag;
+    size_t numbers = r->heads * r->lag_count;
     double *curve = gs_calloc(numbers, sizeof *curve);
     double *key = gs_calloc(r->has_key ? numbers : 0, sizeof *key);
     enum gs_status status =
@@ -130,6 +140,14 @@ static enum gs_status measure_all(struct gs_retention *r, struct gs_factors *fac
     return status;
 }
 
+/* At powers each window is gone through as a whole, so it should hold more starts than it looks
+ * ahead.
+ */
+static size_t choose_block(const struct gs_retention_plan *plan, size_t max_lag) {
+    if (plan->block) return plan->block;
+    return plan->powers && max_lag > GS_RETENTION_BLOCK ? max_lag : GS_RETENTION_BLOCK;
+}
+
 enum gs_status gs_retention_measure(const struct gs_rows *log_decay,
                                     const struct gs_rows *write_strength,
                                     const struct gs_retention_plan *plan,
@@ -142,8 +160,8 @@ enum gs_status gs_retention_measure(const struct gs_rows *log_decay,
     enum gs_status status = create_retention(log_decay, plan, has_key, &r, error);
     if (status == GS_OK)
         status = gs_factors_create(&factors, log_decay, has_key ? write_strength : NULL,
-                                   plan->transition, r->max_lag,
-                                   plan->block ? plan->block : GS_RETENTION_BLOCK, error);
+                                   plan->transition, r->max_lag, plan->powers,
+                                   choose_block(plan, r->max_lag), error);
     if (status == GS_OK) status = measure_all(r, &factors, progress, error);
     gs_factors_release(&factors);
     if (status == GS_OK)

@@ -28,10 +28,15 @@ void gs_retention_destroy(struct gs_retention *r) {
 
 /* ---- lags read off a curve ---- */
 
+/* The longest lag measured. */
+static double reach_of(const struct gs_retention *r) {
+    return r->lag_count ? (double)r->lags[r->lag_count - 1] : 0;
+}
+
 static struct gs_lag_value without_value(enum gs_reach reach, const struct gs_retention *r) {
     return (struct gs_lag_value){.reach = reach,
                                  .value = (double)NAN,
-                                 .bound = (double)r->max_lag,
+                                 .bound = reach_of(r),
                                  .windows = r->max_lag ? r->windows[0] : 0};
 }
 
@@ -40,21 +45,21 @@ static struct gs_lag_value read_curve(const struct gs_retention *r, const double
     if (r->max_lag == 0 || !curve) return without_value(GS_REACH_UNDEFINED, r);
     if (unit) return without_value(GS_REACH_NONE, r);
     size_t at;
-    double lag = gs_first_at_or_below(r->lags, curve, r->max_lag, threshold, GS_BETWEEN_LOG, &at);
+    double lag = gs_first_at_or_below(r->lags, curve, r->lag_count, threshold, GS_BETWEEN_LOG, &at);
     if (isinf(lag)) return without_value(GS_REACH_CENSORED, r);
-    return (struct gs_lag_value){GS_REACH_OK, lag, (double)r->max_lag, r->windows[at]};
+    return (struct gs_lag_value){GS_REACH_OK, lag, reach_of(r), r->windows[at]};
 }
 
 struct gs_lag_value gs_retention_efold(const struct gs_retention *r, size_t head) {
-    return read_curve(r, r->retention + head * r->max_lag, r->unit_decay[head], exp(-1));
+    return read_curve(r, r->retention + head * r->lag_count, r->unit_decay[head], exp(-1));
 }
 
 struct gs_lag_value gs_retention_half_life(const struct gs_retention *r, size_t head) {
-    return read_curve(r, r->retention + head * r->max_lag, r->unit_decay[head], 0.5);
+    return read_curve(r, r->retention + head * r->lag_count, r->unit_decay[head], 0.5);
 }
 
 struct gs_lag_value gs_retention_key_efold(const struct gs_retention *r, size_t head) {
-    return read_curve(r, r->key ? r->key + head * r->max_lag : NULL, r->unit_key[head], exp(-1));
+    return read_curve(r, r->key ? r->key + head * r->lag_count : NULL, r->unit_key[head], exp(-1));
 }
 
 /* ---- from the gates' means ---- */
@@ -78,7 +83,7 @@ static struct gs_gate_sums total_gates(const struct gs_retention *r, size_t head
 
 static struct gs_lag_value of_means(const struct gs_retention *r, double value) {
     if (r->steps == 0) return without_value(GS_REACH_UNDEFINED, r);
-    struct gs_lag_value lag = {GS_REACH_OK, value, (double)r->max_lag, r->steps};
+    struct gs_lag_value lag = {GS_REACH_OK, value, reach_of(r), r->steps};
     if (isinf(value)) {
         lag.reach = GS_REACH_NONE;
         lag.value = (double)NAN;

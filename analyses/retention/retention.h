@@ -34,7 +34,9 @@ enum gs_transition {
 struct gs_retention_plan {
     size_t max_lag; /* longest lag; 0: GS_RETENTION_MAX_LAG. Cut to the longest sequence less one */
     enum gs_transition transition; /* needs strengths */
-    size_t block;                  /* starts worked on at a time; 0: GS_RETENTION_BLOCK */
+    bool powers; /* lags 1, 2, 4, … alone, at a fraction of the time: what lies between them is then
+                    interpolated, straight in log R */
+    size_t block; /* starts worked on at a time; 0: chosen. Moves last bits only */
 };
 
 /* Sums over one sequence's gates, its first row left out. */
@@ -43,16 +45,18 @@ struct gs_gate_sums {
     double loss;      /* Σ(1 − α), which keeps its digits near α = 1 */
 };
 
-/* Heads × lags arrays are row-major. Lag k stands at index k − 1 of `retention`, `key`; the grid
- * holds every lag up to 64, then 32 in each doubling, and max_lag. */
+/* Heads × lags arrays are row-major. Every lag is measured (lag k stands at index k − 1), or 1, 2,
+ * 4, … alone; the grid holds every lag up to 64, then 32 in each doubling, and max_lag, or 1, 2, 4,
+ * … */
 struct gs_retention {
     size_t sequences, heads;
     uint64_t rows;
     size_t max_lag; /* 0 when no sequence has two rows */
     bool has_key;
-    size_t *lags;      /* (max_lag) 1, 2, 3, … */
-    uint64_t *windows; /* (max_lag) how many t each lag's mean is over */
-    double *retention; /* (heads, max_lag) R_h(k), every lag */
+    size_t lag_count;
+    size_t *lags;      /* (lag_count) ascending */
+    uint64_t *windows; /* (lag_count) how many t each lag's mean is over */
+    double *retention; /* (heads, lag_count) R_h(k) */
     double *key;       /* the same along the key; NULL unless has_key */
     bool *unit_decay;  /* (heads) α = 1 in every row that counts */
     bool *unit_key;    /* (heads) the factor along the key, too */

@@ -32,7 +32,9 @@ static void set_interval(struct gs_value *value, const struct gs_interval *inter
 static const char *limit_reason(const struct gs_retention *x, const double *curve, size_t head,
                                 struct gs_lag_value lag) {
     if (!curve || lag.value != floor(lag.value) || !(lag.value < (double)x->max_lag)) return NULL;
-    if (curve[head * x->max_lag + (size_t)lag.value] > 0) return NULL;
+    size_t next = 0;
+    while (next < x->lag_count && (double)x->lags[next] <= lag.value) next++;
+    if (next == x->lag_count || curve[head * x->lag_count + next] > 0) return NULL;
     return "one lag further the mean is 0 or negative: this is the limit";
 }
 
@@ -110,28 +112,31 @@ static enum gs_status add_split(struct report *r) {
     return status;
 }
 
+/* Lag number `index` of those measured. */
 static enum gs_status add_table_row(struct report *r, struct gs_table *table, size_t head,
-                                    size_t lag) {
+                                    size_t index) {
     const struct gs_retention *x = r->retention;
-    size_t place = head * x->max_lag + lag - 1;
-    struct gs_cell cells[4] = {gs_cell_integer((int64_t)head), gs_cell_integer((int64_t)lag),
-                               gs_cell_number(x->retention[place]),
-                               gs_cell_number(x->key ? x->key[place] : (double)NAN)};
+    size_t place = head * x->lag_count + index;
+    struct gs_cell cells[4] = {
+        gs_cell_integer((int64_t)head), gs_cell_integer((int64_t)x->lags[index]),
+        gs_cell_number(x->retention[place]), gs_cell_number(x->key ? x->key[place] : (double)NAN)};
     return gs_table_row(table, cells, r->error);
 }
 
 static enum gs_status add_table(struct report *r, const char *name) {
     static const char *const columns[] = {"head", "lag", "retention", "key_retention"};
     const struct gs_retention *x = r->retention;
-    size_t count = gs_lags_dense(x->max_lag, TABLE_EVERY, TABLE_PER_OCTAVE, NULL);
+    bool every = x->lag_count == x->max_lag;
+    size_t count =
+        every ? gs_lags_dense(x->max_lag, TABLE_EVERY, TABLE_PER_OCTAVE, NULL) : x->lag_count;
     size_t *lags = gs_calloc(count, sizeof *lags);
     if (!lags) return gs_fail_memory(r->error, count * sizeof *lags, "lags");
-    gs_lags_dense(x->max_lag, TABLE_EVERY, TABLE_PER_OCTAVE, lags);
+    if (every) gs_lags_dense(x->max_lag, TABLE_EVERY, TABLE_PER_OCTAVE, lags);
     struct gs_table *table;
     enum gs_status status = gs_results_table(r->results, name, columns, 4, &table, r->error);
     for (size_t h = 0; status == GS_OK && h < x->heads; h++)
         for (size_t l = 0; status == GS_OK && l < count; l++)
-            status = add_table_row(r, table, h, lags[l]);
+            status = add_table_row(r, table, h, every ? lags[l] - 1 : l);
     gs_free(lags);
     return status;
 }

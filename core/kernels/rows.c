@@ -196,6 +196,45 @@ static void about_mean(const float *x, size_t n, const double *mean, double sums
     }
 }
 
+/* ---- running products (retention) --------------------------------------------------------------
+ */
+
+/* Eight doubles whatever the instruction set, so that sums have the same bits in all. */
+typedef double eight __attribute__((vector_size(64)));
+typedef double eight_memory __attribute__((vector_size(64), aligned(8), may_alias));
+
+/* TIMES is a constant at every call. */
+GS_INLINE void run_product(size_t TIMES, double *product, const double *factor, size_t count,
+                           double *sums) {
+    eight sum[4];
+    size_t i = 0;
+    for (size_t k = 0; k < TIMES; k++) sum[k] = (eight){0};
+    for (; i + 8 <= count; i += 8) {
+        eight value = *(eight_memory *)(product + i);
+        for (size_t k = 0; k < TIMES; k++) {
+            value *= *(const eight_memory *)(factor + i + k);
+            sum[k] += value;
+        }
+        *(eight_memory *)(product + i) = value;
+    }
+    for (size_t k = 0; k < TIMES; k++) {
+        sums[k] = 0;
+        for (size_t l = 0; l < 8; l++) sums[k] += sum[k][l];
+    }
+    for (; i < count; i++)
+        for (size_t k = 0; k < TIMES; k++) sums[k] += product[i] *= factor[i + k];
+}
+
+static double running_product(double *product, const double *factor, size_t count) {
+    double sum;
+    run_product(1, product, factor, count, &sum);
+    return sum;
+}
+
+static void running_products(double *product, const double *factor, size_t count, double *sums) {
+    run_product(4, product, factor, count, sums);
+}
+
 /* ---- rows of packed panels --------------------------------------------------------------------
  */
 
@@ -374,6 +413,8 @@ const struct gs_row_kernels GS_KERNEL(rows) = {
     .panel_product = panel_product,
     .wide_squares = wide_squares,
     .about_mean = about_mean,
+    .running_product = running_product,
+    .running_products = running_products,
     .turn = turn,
     .about_shift = about_shift,
     .lag_dots = lag_dots,

@@ -78,6 +78,11 @@ struct gs_row_kernels {
     /* In float64: sums[0] = Σ x², [1] = Σ (x - mean)², [2] = Σ (x - mean) mean. */
     void (*about_mean)(const float *x, size_t n, const double *mean, double sums[3]);
 
+    /* product[i] *= factor[i]; returns their sum, in eight sums of every eighth and then those. */
+    double (*running_product)(double *product, const double *factor, size_t count);
+    /* The same four times over, with factor, factor + 1, … + 3; sums (4) of each time. */
+    void (*running_products)(double *product, const double *factor, size_t count, double *sums);
+
     /* ---- rows of packed panels (horizon) ------------------------------------------------------
      */
 

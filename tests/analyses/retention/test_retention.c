@@ -121,7 +121,38 @@ static void check_lag(const char *what, struct gs_lag_value lag, double expected
     gs_assert_near(what, lag.value, expected, 1e-9, 1e-9);
 }
 
+/* 1, 2, 4, … alone: the same numbers there, and efolds read off those. */
+static void check_powers(const struct data *d, struct gs_retention_plan plan) {
+    struct gs_retention *every = measure(d, &plan);
+    plan.powers = true;
+    struct gs_retention *r = measure(d, &plan);
+    size_t expected = 0;
+    for (size_t k = 1; k <= every->max_lag; k *= 2) assert_int_equal(r->lags[expected++], k);
+    assert_int_equal(r->lag_count, expected);
+    for (size_t h = 0; h < d->heads; h++) {
+        double before = 1, efold = INFINITY, last = 0;
+        for (size_t l = 0; l < r->lag_count; l++) {
+            size_t at = h * every->lag_count + r->lags[l] - 1, here = h * r->lag_count + l;
+            gs_assert_near("R", r->retention[here], every->retention[at], 1e-13, 1e-10);
+            gs_assert_near("key", r->key[here], every->key[at], 1e-13, 1e-10);
+            assert_int_equal(r->windows[l], every->windows[r->lags[l] - 1]);
+            double now = r->retention[here], lag = (double)r->lags[l];
+            if (isinf(efold) && now <= exp(-1))
+                efold = last + (lag - last) * (log(before) + 1) / (log(before) - log(now));
+            before = now;
+            last = lag;
+        }
+        check_lag("efold", gs_retention_efold(r, h), efold);
+        if (isinf(efold)) gs_assert_near("bound", gs_retention_efold(r, h).bound, last, 0, 0);
+        gs_assert_near("geometric", gs_retention_geometric_efold(r, h).value,
+                       gs_retention_geometric_efold(every, h).value, 0, 1e-12);
+    }
+    gs_retention_destroy(r);
+    gs_retention_destroy(every);
+}
+
 static void check_against_naive(const struct data *d, struct gs_retention_plan plan) {
+    check_powers(d, plan);
     struct gs_retention *r = measure(d, &plan);
     for (size_t h = 0; h < d->heads; h++) {
         for (size_t k = 1; k <= r->max_lag; k++) {

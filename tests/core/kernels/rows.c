@@ -139,6 +139,33 @@ static void a_row_is_measured_about_a_mean(void **state) {
     gs_free(rows);
 }
 
+static void products_run_on(void **state) {
+    (void)state;
+    enum { MOST = 40 };
+    const struct gs_row_kernels *k;
+    float *rows = random_rows(1);
+    double factor[MOST + 4], first[MOST], sums[4], bits[MOST][5] = {{0}};
+    for (size_t i = 0; i < MOST + 4; i++) factor[i] = (double)rows[i] / 4;
+    for (size_t table = 0; (k = gs_row_kernels_at(table)); table++)
+        for (size_t count = 0; count < MOST; count++) {
+            double product[MOST], expected[4] = {0};
+            for (size_t i = 0; i < MOST; i++) product[i] = first[i] = 1 + 0.1 * (double)i;
+            k->running_products(product, factor, count, sums);
+            for (size_t i = 0; i < count; i++)
+                for (size_t t = 0; t < 4; t++) expected[t] += first[i] *= factor[i + t];
+            for (size_t i = 0; i < MOST; i++) gs_assert_near("product", product[i], first[i], 0, 0);
+            for (size_t t = 0; t < 4; t++)
+                gs_assert_near("sum", sums[t], expected[t], 1e-300, 1e-14);
+            double once = k->running_product(product, factor, count), sum = 0;
+            for (size_t i = 0; i < count; i++) sum += first[i] * factor[i];
+            gs_assert_near("once", once, sum, 1e-300, 1e-14);
+            /* the same bits in all instruction sets */
+            if (table > 0) assert_memory_equal(bits[count], sums, sizeof sums);
+            memcpy(bits[count], sums, sizeof sums);
+        }
+    gs_free(rows);
+}
+
 /* ---- packed panels: rows of width `panel` here ---- */
 
 enum { ROWS = 80, PAST = 32, MOST_PANEL = 32 };
@@ -264,6 +291,7 @@ int main(void) {
         cmocka_unit_test(panels_are_multiplied),
         cmocka_unit_test(a_row_is_squared_in_float64),
         cmocka_unit_test(a_row_is_measured_about_a_mean),
+        cmocka_unit_test(products_run_on),
         cmocka_unit_test(a_panel_is_turned_and_shifted),
         cmocka_unit_test(rows_meet_those_some_lags_before),
         cmocka_unit_test(bands_of_lags_are_summed),
