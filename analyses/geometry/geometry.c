@@ -8,7 +8,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { CHUNK_FLOATS = 1 << 20 }; /* read at a time: 4 MiB, still in a cache when summed */
+enum { CHUNK_FLOATS = 1 << 23 }; /* read at a time, at most: 32 MiB */
 
 size_t gs_geometry_replicates(size_t dims) {
     enum { MOST = 1000, FEWEST = 200 };

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { SHARE = 512, SERIAL = 1 << 15 }; /* fewer numbers than SERIAL are not worth a team */
+enum { SHARE = 128, SERIAL = 1 << 15 }; /* fewer numbers than SERIAL are not worth a team */
 
 size_t gs_geometry_block_count(size_t dims, size_t sequences) {
     size_t most = (size_t)GS_GEOMETRY_BLOCK_BYTES / (gs_packed_count(dims) * sizeof(float));
@@ -124,34 +124,39 @@ void gs_geometry_sums_destroy(struct gs_geometry_sums *sums) {
 
 /* ---- adding --------------------------------------------------------------------------------- */
 
-static enum gs_status add_norms(struct gs_geometry_sums *s, const float *rows, size_t count,
-                                struct gs_error *error) {
-    size_t dims = s->plan.dims;
-    if (count > s->squares_capacity) {
-        gs_free(s->squares);
-        s->squares_capacity = 0;
-        s->squares = gs_calloc(count, sizeof *s->squares);
-        if (!s->squares) return gs_fail_memory(error, count * sizeof *s->squares, "norms");
-        s->squares_capacity = count;
-    }
-#pragma omp parallel for schedule(static) if (count * dims > SERIAL)
-    for (size_t r = 0; r < count; r++)
-        s->squares[r] = gs_row_kernels()->wide_squares(rows + r * dims, dims);
-    struct gs_geometry_block *block = &s->blocks[s->block];
-    for (size_t r = 0; r < count; r++) {
-        gs_running_add(&block->norm, sqrt(s->squares[r]));
-        block->energy += s->squares[r];
-    }
+static enum gs_status make_room(struct gs_geometry_sums *s, size_t count, struct gs_error *error) {
+    if (count <= s->squares_capacity) return GS_OK;
+    gs_free(s->squares);
+    s->squares_capacity = 0;
+    s->squares = gs_calloc(count, sizeof *s->squares);
+    if (!s->squares) return gs_fail_memory(error, count * sizeof *s->squares, "norms");
+    s->squares_capacity = count;
     return GS_OK;
 }
 
-static void sum_columns(const float *rows, size_t count, size_t dims, double *sum) {
+/* Squares of rows, of which `squares` has room for `count`, and sums of columns, in one go. */
+static void sum_rows(const float *rows, size_t count, size_t dims, double *squares, double *sum) {
+    const struct gs_row_kernels *kernels = gs_row_kernels();
     size_t shares = (dims + SHARE - 1) / SHARE;
     memset(sum, 0, dims * sizeof *sum);
-#pragma omp parallel for schedule(static) if (count * dims > SERIAL)
-    for (size_t i = 0; i < shares; i++) {
-        size_t first = i * SHARE, columns = dims - first < SHARE ? dims - first : SHARE;
-        gs_row_kernels()->column_sums(rows + first, dims, count, columns, sum + first);
+#pragma omp parallel if (count * dims > SERIAL)
+    {
+#pragma omp for schedule(static) nowait
+        for (size_t r = 0; r < count; r++)
+            squares[r] = kernels->wide_squares(rows + r * dims, dims);
+#pragma omp for schedule(dynamic, 1)
+        for (size_t i = 0; i < shares; i++) {
+            size_t first = i * SHARE, columns = dims - first < SHARE ? dims - first : SHARE;
+            kernels->column_sums(rows + first, dims, count, columns, sum + first);
+        }
+    }
+}
+
+static void add_norms(struct gs_geometry_sums *s, const double *squares, size_t count) {
+    struct gs_geometry_block *block = &s->blocks[s->block];
+    for (size_t r = 0; r < count; r++) {
+        gs_running_add(&block->norm, sqrt(squares[r]));
+        block->energy += squares[r];
     }
 }
 
@@ -186,7 +191,8 @@ static void add_segment(struct gs_geometry_sums *s, const float *rows, size_t st
                         size_t count) {
     size_t dims = s->plan.dims, batch = batch_now(s);
     struct gs_geometry_block *block = &s->blocks[s->block];
-    sum_columns(rows, count, dims, s->segment);
+    sum_rows(rows, count, dims, s->squares, s->segment);
+    add_norms(s, s->squares, count);
     add_vector(s->stretches[stretch].sum, s->segment, dims);
     s->stretches[stretch].rows += count;
     add_vector(s->batches[batch].sum, s->segment, dims);
@@ -254,7 +260,7 @@ enum gs_status gs_geometry_sums_put(struct gs_geometry_sums *sums, size_t count,
                                     struct gs_error *error) {
     size_t room;
     const float *rows = gs_geometry_sums_room(sums, &room);
-    enum gs_status status = add_norms(sums, rows, count, error);
+    enum gs_status status = make_room(sums, count, error);
     if (status != GS_OK) return status;
     add_segments(sums, rows, count);
     status = gs_moments_builder_put(sums->builder, sums->current, count, error);

@@ -13,7 +13,7 @@ enum {
     BLOCK_ROWS = 4096,
     SMALLEST_BLOCK = 256,
     BLOCK_BYTES = 128 << 20, /* a block of very wide rows has fewer of them */
-    SHARE = 512              /* columns that one thread averages at a time */
+    SHARE = 128              /* columns that one thread averages at a time */
 };
 
 struct gs_moments_builder {
