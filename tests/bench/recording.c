@@ -10,6 +10,7 @@
 #include "core/base/random.h"
 #include "core/models/model.h"
 #include "probes/trace/recorder.h"
+#include "tests/bench/profile.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -282,6 +283,11 @@ static void measure(const char *folder, const struct sizes *sizes) {
     part("file made", best.open, forward);
     part("file closed", best.close, forward);
     part("write() and fsync of the same bytes", plain, forward);
+    bench_profile_begin();
+    bench_profile_end("  forward", run_alone(&bench));
+    bench_profile_begin();
+    struct times times = run_recording(&bench);
+    bench_profile_end("  recording", times.whole);
     unlink(bench.path);
     free_bench(&bench);
 }
