@@ -136,6 +136,7 @@ static enum gs_status run_batch(struct run *run, size_t first, size_t batch,
     }
     if (status != GS_OK) return status;
     count_nll(run, batch);
+    if (run->recording->flush_each_batch) return gs_trace_writer_flush(run->writer, error);
     return gs_trace_writer_flush_if_due(run->writer, error);
 }
 

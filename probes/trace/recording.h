@@ -23,6 +23,7 @@ struct gs_recording {
     struct gs_recorder_choice choice;
     int deflate;                   /* 0 … 9 */
     bool resume;                   /* go on with the trace that is there, if there is one */
+    bool flush_each_batch;         /* not only when 64 MiB or two seconds have gathered */
     struct gs_trace_labels labels; /* model, config, source and weights are filled in */
 };
 
