@@ -5,7 +5,7 @@
 #include "core/base/memory.h"
 
 enum {
-    PIECE_FLOATS = 1 << 19,  /* read at a time for means: 2 MiB */
+    PIECE_FLOATS = 1 << 21,  /* read at a time for means: 8 MiB */
     BLOCK_ROWS = 2048,       /* late rows at a time for chosen lags, and … */
     BLOCK_FLOATS = 16 << 20, /* … as many as this, if that is fewer */
     FEWEST_ROWS = 128

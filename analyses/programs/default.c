@@ -49,7 +49,7 @@ static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace
                                      .draws = draws,
                                      .seed = call->seed,
                                      .progress = call->progress};
-    enum gs_status status = gs_results_source_meanwhile(results, call->files[0], error);
+    enum gs_status status = gs_results_source_meanwhile(results, call->files[0], call->json, error);
     if (status == GS_OK)
         status = gs_default_token_of_trace(trace, call->files[1], tokenizer, counts, &how, results,
                                            error);

@@ -29,7 +29,7 @@ static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace
                                       .replicates = replicates,
                                       .seed = call->seed,
                                       .progress = call->progress};
-    enum gs_status status = gs_results_source_meanwhile(results, call->files[0], error);
+    enum gs_status status = gs_results_source_meanwhile(results, call->files[0], call->json, error);
     if (status == GS_OK) status = gs_geometry_of_trace(trace, stream, &how, results, error);
     return status == GS_OK ? gs_call_finish(call, results, error) : status;
 }

@@ -26,7 +26,7 @@ static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace
     const struct gs_horizon_plan plan = {
         .max_lag = max_lag, .all_lags = all_lags, .seed = call->seed};
     const struct gs_bootstrap bootstrap = {call->seed, replicates, call->progress};
-    enum gs_status status = gs_results_source_meanwhile(results, call->files[0], error);
+    enum gs_status status = gs_results_source_meanwhile(results, call->files[0], call->json, error);
     if (status == GS_OK)
         status =
             gs_horizon_of_trace(trace, stream, &plan, &bootstrap, call->progress, results, error);

@@ -30,8 +30,9 @@ static enum gs_status measure_beside(const struct gs_call *call, struct gs_trace
                                      struct gs_error *error) {
     const struct gs_retention_plan plan = {.max_lag = max_lag, .powers = log_lags};
     const struct gs_bootstrap bootstrap = {call->seed, replicates, call->progress};
-    enum gs_status status = gs_results_source_meanwhile(results, call->files[0], error);
-    if (status == GS_OK && null) status = gs_results_source_meanwhile(results, null_path, error);
+    enum gs_status status = gs_results_source_meanwhile(results, call->files[0], call->json, error);
+    if (status == GS_OK && null)
+        status = gs_results_source_meanwhile(results, null_path, call->json, error);
     if (status == GS_OK)
         status = gs_retention_of_trace(trace, memory, null, &plan, &bootstrap, call->progress,
                                        results, error);

@@ -134,9 +134,9 @@ enum gs_status gs_results_source(struct gs_results *results, const char *path, c
 }
 
 enum gs_status gs_results_source_meanwhile(struct gs_results *results, const char *path,
-                                           struct gs_error *error) {
+                                           bool wanted, struct gs_error *error) {
     struct gs_results_source_part part = {0};
-    enum gs_status status = gs_sha256_start(path, &part.job, error);
+    enum gs_status status = wanted ? gs_sha256_start(path, &part.job, error) : GS_OK;
     if (status == GS_OK) status = add_source(results, path, &part, error);
     if (status != GS_OK) gs_sha256_cancel(part.job);
     return status;
@@ -146,8 +146,12 @@ enum gs_status gs_results_settle(struct gs_results *results, struct gs_error *er
     for (size_t i = 0; i < results->source_count; i++) {
         struct gs_results_source_part *part = &results->sources[i];
         struct gs_sha256_job *job = part->job;
+        enum gs_status status = GS_OK;
         part->job = NULL;
-        enum gs_status status = job ? gs_sha256_join(job, part->sha256, error) : GS_OK;
+        if (job)
+            status = gs_sha256_join(job, part->sha256, error);
+        else if (!part->sha256[0])
+            status = gs_sha256_path(part->path, part->sha256, error);
         if (status != GS_OK) return status;
     }
     return GS_OK;

@@ -23,11 +23,11 @@ const char *gs_results_command(const struct gs_results *results);
 /* A file the result was computed on. sha256 may be NULL: computed from the path. */
 enum gs_status gs_results_source(struct gs_results *results, const char *path, const char *sha256,
                                  struct gs_error *error);
-/* The same for a large file that is being measured: its SHA-256 is computed meanwhile, on a thread
- * of its own. gs_results_settle waits for it, and must have come before JSON is made; where no JSON
- * is wanted, destroy lets go of it. */
+/* The same for a large file that is being measured, when its SHA-256 is wanted at all: that is
+ * computed meanwhile, on a thread of its own. gs_results_settle waits for those, computes what has
+ * none, and must have come before JSON is made. */
 enum gs_status gs_results_source_meanwhile(struct gs_results *results, const char *path,
-                                           struct gs_error *error);
+                                           bool wanted, struct gs_error *error);
 enum gs_status gs_results_settle(struct gs_results *results, struct gs_error *error);
 /* A remark for people that belongs to the numbers, e.g. a policy or a bias. */
 enum gs_status gs_results_note(struct gs_results *results, const char *note,

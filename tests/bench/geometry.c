@@ -86,7 +86,7 @@ static double time_command(struct gs_trace *trace, size_t replicates, bool hash)
     struct gs_error error;
     double start = bench_now();
     if (hash)
-        bench_must(gs_results_source_meanwhile(results, gs_trace_info(trace)->path, &error),
+        bench_must(gs_results_source_meanwhile(results, gs_trace_info(trace)->path, true, &error),
                    &error);
     bench_must(gs_geometry_of_trace(trace, NULL, &options, results, &error), &error);
     bench_must(gs_results_settle(results, &error), &error);

@@ -240,12 +240,13 @@ static void a_source_is_hashed_meanwhile(void **state) {
     (void)state;
     struct gs_results *results = gs_results_create("x");
     const char *path = gs_scratch_file("meanwhile", "abc", 3);
-    gs_assert_ok(gs_results_source_meanwhile(results, path, &error), &error);
+    gs_assert_ok(gs_results_source_meanwhile(results, path, true, &error), &error);
+    gs_assert_ok(gs_results_source_meanwhile(results, path, false, &error), &error);
     gs_assert_ok(gs_results_source(results, path, NULL, &error), &error);
     gs_assert_ok(gs_results_settle(results, &error), &error);
     gs_assert_ok(gs_results_settle(results, &error), &error);
     struct gs_json *json = gs_results_json(results);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         const struct gs_json *source = gs_json_at(gs_json_get(json, "sources"), i);
         assert_string_equal(gs_json_string(gs_json_get(source, "path")), path);
         assert_string_equal(gs_json_string(gs_json_get(source, "sha256")),
@@ -253,9 +254,9 @@ static void a_source_is_hashed_meanwhile(void **state) {
     }
     gs_json_destroy(json);
     path = gs_scratch_path("absent");
-    gs_assert_ok(gs_results_source_meanwhile(results, path, &error), &error);
+    gs_assert_ok(gs_results_source_meanwhile(results, path, true, &error), &error);
     gs_assert_error(gs_results_settle(results, &error), GS_MISSING, &error, "absent");
-    gs_assert_ok(gs_results_source_meanwhile(results, path, &error), &error);
+    gs_assert_ok(gs_results_source_meanwhile(results, path, true, &error), &error);
     gs_results_destroy(results); /* nobody waited for it */
 }
 
