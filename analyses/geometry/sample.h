@@ -40,7 +40,8 @@ static inline size_t gs_geometry_scratch(size_t dims) {
 }
 
 /* All measures into values (GS_GEOMETRY_MEASURES), NaN where one has no meaning. detail may be
- * NULL. With one row only what needs no deviation is known. Runs on the calling thread alone.
+ * NULL. With one row only what needs no deviation is known. The eigenvalues take all
+ * threads, one when called from a parallel region.
  * GS_NUMERIC, GS_NO_MEMORY. */
 enum gs_status gs_geometry_measure(struct gs_geometry_sample *sample, double *scratch,
                                    double *values, struct gs_geometry_detail *detail,

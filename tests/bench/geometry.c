@@ -175,6 +175,7 @@ static void bench_file(const char *path, const float *block, size_t dims, size_t
         printf("command, %zu replicates  %.2f s: %.3f s more a replicate\n", replicates, more,
                (more - whole) / (double)replicates);
     }
+    bench_peak();
     gs_free(room);
     gs_trace_close(trace);
 }

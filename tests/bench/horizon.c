@@ -145,6 +145,7 @@ static void bench_file(const char *path, size_t width, size_t rows, size_t max_l
     bench_must(gs_retention_measure(&decay, &strength, &gates, NULL, &retention, &error), &error);
     print_rate("retention, 1, 2, 4, …, also along the key", count, 2.0 * (double)decay.width,
                bench_now() - start, limit);
+    bench_peak();
     gs_retention_destroy(retention);
     gs_horizon_destroy(horizon);
     gs_trace_close(trace);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -116,4 +117,10 @@ double bench_read(const char *path) {
     }
     gs_free(piece);
     return best;
+}
+
+void bench_peak(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        printf("most memory held: %.0f MiB\n", (double)usage.ru_maxrss / 1024);
 }

@@ -21,4 +21,7 @@ struct gs_trace *bench_trace(const char *path, size_t width, size_t rows);
  * the better of two rounds. */
 double bench_read(const char *path);
 
+/* Print the most memory that this process has held. */
+void bench_peak(void);
+
 #endif
