@@ -93,20 +93,26 @@ static double decay_of(double gamma, double *loss) {
     return alpha;
 }
 
+/* Sums in places of their own: neighbouring heads are other threads'. */
 static void take_head(struct gs_factors *f, size_t h, size_t count) {
+    struct gs_gate_sums gates = f->gates[h];
+    bool unit_decay = f->unit_decay[h], unit_key = f->unit_key[h];
+    double *decay = f->decay + h * f->capacity + f->held;
+    double *key = f->write_strength ? f->key + h * f->capacity + f->held : NULL;
     for (size_t r = 0; r < count; r++) {
         double gamma = (double)f->raw[0][r * f->heads + h], loss;
-        double alpha = decay_of(gamma, &loss);
-        size_t place = h * f->capacity + f->held + r;
-        f->decay[place] = alpha;
-        f->gates[h].log_decay += gamma;
-        f->gates[h].loss += loss;
-        f->unit_decay[h] = f->unit_decay[h] && gamma == 0;
-        if (!f->write_strength) continue;
+        decay[r] = decay_of(gamma, &loss);
+        gates.log_decay += gamma;
+        gates.loss += loss;
+        unit_decay = unit_decay && gamma == 0;
+        if (!key) continue;
         double beta = (double)f->raw[1][r * f->heads + h];
-        f->key[place] = along_key(f->transition, alpha, beta);
-        f->unit_key[h] = f->unit_key[h] && gamma == 0 && beta == 0;
+        key[r] = along_key(f->transition, decay[r], beta);
+        unit_key = unit_key && gamma == 0 && beta == 0;
     }
+    f->gates[h] = gates;
+    f->unit_decay[h] = unit_decay;
+    f->unit_key[h] = unit_key;
 }
 
 static void take_rows(struct gs_factors *f, size_t count) {
@@ -198,17 +204,24 @@ static void add_head(const struct gs_factors *f, const double *factor, size_t ma
     }
 }
 
-/* 1, 2, 4, …: a product of 2 k factors is that of k times the next such, k further on. `values` are
- * lost. */
+static double sum_of(const double *values, size_t count) {
+    double part[8] = {0}, sum = 0;
+    for (size_t i = 0; i < count; i++) part[i % 8] += values[i];
+    for (size_t l = 0; l < 8; l++) sum += part[l];
+    return sum;
+}
+
+/* 1, 2, 4, …: a product of 2 k factors is that of k times the next such, k further on; those of
+ * this window's starts are summed on the way. `values` are lost. Products too small for a number
+ * become 0 within one doubling, so denormal ones need no care. */
 static void add_head_powers(const struct gs_factors *f, double *values, size_t max_lag,
                             double *curve) {
     const struct gs_row_kernels *kernels = gs_row_kernels();
-    size_t l = 0;
-    for (size_t k = 1; k <= max_lag && k <= f->held; k *= 2, l++) {
-        size_t products = f->held - k + 1, count = starts_at(f, k);
-        for (size_t i = 0; i < count; i++) curve[l] += values[i];
-        if (products > k) kernels->running_product(values, values + k, products - k);
-        if (!drop_tiny(values, products)) return;
+    if (f->held > 0) curve[0] += sum_of(values, starts_at(f, 1));
+    for (size_t k = 1, l = 1; 2 * k <= max_lag && 2 * k <= f->held; k *= 2, l++) {
+        size_t products = f->held - 2 * k + 1, starts = starts_at(f, 2 * k);
+        curve[l] += kernels->running_product(values, values + k, starts);
+        kernels->running_product(values + starts, values + starts + k, products - starts);
     }
 }
 
