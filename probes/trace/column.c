@@ -198,38 +198,15 @@ static bool is_full(const struct gs_column *column, const struct chunk *chunk) {
     return chunk->filled == chunk_size(column, chunk->index);
 }
 
-/* The first chunk's error is kept, so that it does not depend on threads. */
-static enum gs_status write_side_by_side(struct gs_column *column, struct gs_error *error) {
-    enum gs_status status = GS_OK;
-    size_t failed = SIZE_MAX;
-    bool many = gs_h5_data_is_direct(column->data) && column->held_count > 1;
-#pragma omp parallel for schedule(dynamic) if (many)
-    for (size_t i = 0; i < column->held_count; i++) {
-        const struct chunk *chunk = &column->held[i];
-        struct gs_error own;
-        if (!is_full(column, chunk)) continue;
-        enum gs_status written = write_chunk(column, chunk, &own);
-        if (written == GS_OK) continue;
-#pragma omp critical(gs_column_error)
-        if (chunk->index < failed) {
-            failed = chunk->index;
-            status = written;
-            if (error) *error = own;
-        }
-    }
-    return status;
-}
-
+/* One after the other: file systems let one thread at a time write to a file, and others that try
+ * only cost. */
 enum gs_status gs_column_write_full(struct gs_column *column, uint64_t *written,
                                     struct gs_error *error) {
-    size_t full = 0;
-    for (size_t i = 0; i < column->held_count; i++) full += is_full(column, &column->held[i]);
-    if (full == 0) return GS_OK;
-    enum gs_status status = write_side_by_side(column, error);
-    if (status != GS_OK) return status;
     for (size_t i = column->held_count; i > 0; i--) {
         struct chunk *chunk = &column->held[i - 1];
         if (!is_full(column, chunk)) continue;
+        enum gs_status status = write_chunk(column, chunk, error);
+        if (status != GS_OK) return status;
         *written += chunk->filled * row_bytes(column);
         let_go(column, chunk);
     }

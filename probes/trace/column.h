@@ -38,8 +38,7 @@ const char *gs_column_path(const struct gs_column *column);
 void *gs_column_room(struct gs_column *column, size_t row, size_t rows, size_t *granted);
 /* Rows `row` … row + rows - 1, granted before, are filled. */
 void gs_column_filled(struct gs_column *column, size_t row, size_t rows);
-/* Write the chunks that are full, on all threads where the dataset allows it. Adds the bytes that
- * were written. */
+/* Write the chunks that are full. Adds the bytes that were written. */
 enum gs_status gs_column_write_full(struct gs_column *column, uint64_t *written,
                                     struct gs_error *error);
 /* The first row of [first, end) that is in a chunk not yet written; `end` when there is none. */
