@@ -239,35 +239,47 @@ static void running_products(double *product, const double *factor, size_t count
  */
 
 /* Elements j and j - w of rows a and b = a + w change places where j has bit w. */
-GS_INLINE void exchange(lanes *a, lanes *b, int32_t w) {
-    const lanes_int place = {ALL_LANES};
-    const lanes_int on = (place & w) != 0;
-    lanes first = __builtin_shuffle(*a, *b, place + (on & (GS_LANES - w)));
-    *b = __builtin_shuffle(*a, *b, place + (on & GS_LANES) + (~on & w));
-    *a = first;
-}
-
-GS_INLINE void exchange_all(lanes square[GS_LANES], size_t w) {
-#pragma GCC unroll 16
-    for (size_t i = 0; i < GS_LANES; i++)
-        if (!(i & w)) exchange(&square[i], &square[i + w], (int32_t)w);
-}
+#define KEPT(j, w) ((j) & (w) ? GS_LANES + (j) - (w) : (j))
+#define GIVEN(j, w) ((j) & (w) ? GS_LANES + (j) : (j) + (w))
+#define FOUR(pick, j, w) pick(j, w), pick(j + 1, w), pick(j + 2, w), pick(j + 3, w)
+#if GS_LANES == 16
+#define EACH(pick, w) FOUR(pick, 0, w), FOUR(pick, 4, w), FOUR(pick, 8, w), FOUR(pick, 12, w)
+#elif GS_LANES == 8
+#define EACH(pick, w) FOUR(pick, 0, w), FOUR(pick, 4, w)
+#else
+#define EACH(pick, w) FOUR(pick, 0, w)
+#endif
+#define EXCHANGE(w)                                                                                \
+    GS_INLINE void exchange_##w(lanes square[GS_LANES]) {                                          \
+        for (size_t i = 0; i < GS_LANES; i++) {                                                    \
+            if (i & w) continue;                                                                   \
+            lanes a = square[i], b = square[i + w];                                                \
+            square[i] = __builtin_shufflevector(a, b, EACH(KEPT, w));                              \
+            square[i + w] = __builtin_shufflevector(a, b, EACH(GIVEN, w));                         \
+        }                                                                                          \
+    }
+EXCHANGE(1)
+EXCHANGE(2)
+#if GS_LANES > 4
+EXCHANGE(4)
+#endif
+#if GS_LANES > 8
+EXCHANGE(8)
+#endif
 
 static void turn(const float *packed, size_t count, float *turned, size_t stride) {
     for (size_t c = 0; c < PANEL; c += GS_LANES)
         for (size_t r = 0; r < count; r += GS_LANES) {
             lanes square[GS_LANES];
-#pragma GCC unroll 16
             for (size_t i = 0; i < GS_LANES; i++) square[i] = load(packed + (r + i) * PANEL + c);
-            exchange_all(square, 1);
-            exchange_all(square, 2);
+            exchange_1(square);
+            exchange_2(square);
 #if GS_LANES > 4
-            exchange_all(square, 4);
+            exchange_4(square);
 #endif
 #if GS_LANES > 8
-            exchange_all(square, 8);
+            exchange_8(square);
 #endif
-#pragma GCC unroll 16
             for (size_t i = 0; i < GS_LANES; i++) store(turned + (c + i) * stride + r, square[i]);
         }
 }
