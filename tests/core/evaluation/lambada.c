@@ -179,7 +179,7 @@ static void test_python_borders(void **state) {
  */
 static void test_llama2_batches(void **state) {
     (void)state;
-    enum { SOME = 60 };
+    enum { SOME = 24 };
     const char *path = gs_shared_path("data/lambada_test.jsonl");
     const char *model_path = gs_shared_path("data/llama2-tokenizer.model");
     if (!path || !model_path) skip();
