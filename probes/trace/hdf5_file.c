@@ -976,10 +976,16 @@ static bool holds_whole_rows(const struct gs_h5_data *data, const hsize_t *chunk
     return true;
 }
 
+#if H5_VERSION_GE(1, 12, 0) /* where the name without a number means another structure */
+typedef H5O_info1_t object_info;
+#else
+typedef H5O_info_t object_info;
+#endif
+
 /* The chunks' places, and whether some are missing, from the file's bytes. */
 static enum gs_chunk_answer locate_chunks(struct gs_h5_data *data, const hsize_t *chunk,
                                           bool filtered) {
-    H5O_info_t object;
+    object_info object;
     struct gs_chunk_index index;
     uint64_t sizes[GS_H5_MAX_RANK];
     for (size_t axis = 0; axis < data->shape.rank; axis++) {
