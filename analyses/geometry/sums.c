@@ -69,6 +69,7 @@ static bool create_totals(struct gs_geometry_sums *s) {
     s->sequence_sum = zeros(dims, &lacking);
     s->between_mean = zeros(dims, &lacking);
     s->segment = zeros(dims, &lacking);
+    s->put = zeros(dims, &lacking);
     return !lacking;
 }
 
@@ -118,6 +119,7 @@ void gs_geometry_sums_destroy(struct gs_geometry_sums *sums) {
     gs_free(sums->sequence_sum);
     gs_free(sums->between_mean);
     gs_free(sums->segment);
+    gs_free(sums->put);
     gs_free(sums->squares);
     gs_free(sums);
 }
@@ -193,6 +195,7 @@ static void add_segment(struct gs_geometry_sums *s, const float *rows, size_t st
     struct gs_geometry_block *block = &s->blocks[s->block];
     sum_rows(rows, count, dims, s->squares, s->segment);
     add_norms(s, s->squares, count);
+    add_vector(s->put, s->segment, dims);
     add_vector(s->stretches[stretch].sum, s->segment, dims);
     s->stretches[stretch].rows += count;
     add_vector(s->batches[batch].sum, s->segment, dims);
@@ -262,8 +265,9 @@ enum gs_status gs_geometry_sums_put(struct gs_geometry_sums *sums, size_t count,
     const float *rows = gs_geometry_sums_room(sums, &room);
     enum gs_status status = make_room(sums, count, error);
     if (status != GS_OK) return status;
+    memset(sums->put, 0, sums->plan.dims * sizeof *sums->put);
     add_segments(sums, rows, count);
-    status = gs_moments_builder_put(sums->builder, sums->current, count, error);
+    status = gs_moments_builder_put(sums->builder, sums->current, count, sums->put, error);
     if (status != GS_OK || sums->place < sums->plan.lengths[sums->sequence]) return status;
     end_sequence(sums);
     bool last = sums->sequence == sums->plan.sequences;

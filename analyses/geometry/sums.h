@@ -67,7 +67,8 @@ struct gs_geometry_sums {
     /* where the pass stands */
     size_t sequence, block;
     uint64_t place, row;
-    double *segment, *squares; /* scratch: (dims), (chunk) */
+    double *segment, *put,
+        *squares; /* scratch: sums (dims) of a segment, of what was put; (chunk) */
     size_t squares_capacity;
 };
 

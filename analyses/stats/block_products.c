@@ -68,6 +68,7 @@ enum gs_status gs_block_products_create(struct gs_block_products *p, size_t dims
     size_t panel = gs_row_kernels()->panel;
     size_t slabs = (capacity + SLAB - 1) / SLAB;
     *p = (struct gs_block_products){.dims = dims, .capacity = capacity, .wide = wide};
+    p->panel = panel;
     p->panels = (dims + panel - 1) / panel;
     p->stride = wide ? dims : p->panels * panel; /* whole panels: no product is cut at an edge */
     size_t square = p->stride * p->stride;
@@ -126,8 +127,7 @@ static enum gs_status multiply_wide(const struct gs_block_products *p,
 /* ---- float32 --------------------------------------------------------------------------------- */
 
 static float *panel_of(const struct gs_block_products *p, size_t slab, size_t inner, size_t place) {
-    size_t panel = gs_row_kernels()->panel;
-    return p->packed + slab * p->panels * SLAB * panel + place * inner * panel;
+    return p->packed + (slab * p->panels * SLAB + place * inner) * p->panel;
 }
 
 /* The strip's columns, slab by slab, panel by panel. Inside a slab of fewer rows panels stand
@@ -149,8 +149,8 @@ static void centre_narrow(struct gs_block_products *p, const float *rows, size_t
 /* Panels of one slab: a right one with every left one of the tile that does not stand behind it. */
 static void multiply_slab(const struct gs_block_products *p, const struct gs_product_tile *t,
                           size_t slab, size_t inner) {
-    const struct gs_row_kernels *kernels = gs_row_kernels();
-    size_t panel = kernels->panel, ys = p->stride;
+    void (*multiply)(const struct gs_panel_pair *) = gs_row_kernels()->panel_product;
+    size_t panel = p->panel, ys = p->stride;
     size_t first = t->row / panel, end = (t->row + t->rows + panel - 1) / panel;
     size_t last = (t->column + t->columns + panel - 1) / panel;
     for (size_t j = t->column / panel; j < last; j++) {
@@ -164,7 +164,7 @@ static void multiply_slab(const struct gs_block_products *p, const struct gs_pro
                                          .accumulate = slab > 0,
                                          .ahead = i == first && j + 1 < last ? right + inner * panel
                                                                              : right};
-            kernels->panel_product(&pair);
+            multiply(&pair);
         }
     }
 }

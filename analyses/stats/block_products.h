@@ -26,7 +26,7 @@ struct gs_block_products {
     double *mean, *scale; /* (dims) what is subtracted from a column, and then its factor */
     double *squares;      /* (dims) sums of squares of centred, scaled columns */
     struct gs_product_tile *tiles;
-    size_t tile_count, panels;
+    size_t tile_count, panel, panels; /* columns of a panel, panels */
 };
 
 /* For blocks of up to `capacity` rows. GS_NO_MEMORY; release also after failure. */

@@ -62,10 +62,11 @@ enum gs_status gs_moments_builder_add(struct gs_moments_builder *builder,
                                       struct gs_moments *moments, const float *rows, size_t count,
                                       struct gs_error *error);
 /* The same without a copy: write up to *rows rows (at least 1) to the place returned, then say how
- * many there are. What has been put stays readable there until the next call for room. */
+ * many there are, and the sum of each column (dims) over them. What has been put stays readable
+ * there until the next call for room. */
 float *gs_moments_builder_room(struct gs_moments_builder *builder, size_t *rows);
 enum gs_status gs_moments_builder_put(struct gs_moments_builder *builder,
-                                      struct gs_moments *moments, size_t count,
+                                      struct gs_moments *moments, size_t count, const double *sums,
                                       struct gs_error *error);
 enum gs_status gs_moments_builder_flush(struct gs_moments_builder *builder,
                                         struct gs_moments *moments, struct gs_error *error);

@@ -21,6 +21,7 @@ struct gs_moments_builder {
     uint64_t given; /* rows before those held */
     float *rows;    /* (capacity, dims) as given */
     struct gs_block_products products;
+    double *sum;         /* (dims) of the rows held */
     double *mean, *unit; /* (dims) of the block held; unit is a power of two */
     float *low, *high;   /* (dims) */
 };
@@ -33,11 +34,12 @@ static size_t block_rows(size_t dims) {
 
 static enum gs_status allocate(struct gs_moments_builder *b, bool wide, struct gs_error *error) {
     b->rows = gs_calloc(b->capacity * b->dims, sizeof(float));
-    b->mean = gs_calloc(2 * b->dims, sizeof(double));
+    b->mean = gs_calloc(3 * b->dims, sizeof(double));
     b->low = gs_calloc(2 * b->dims, sizeof(float));
     if (!b->rows || !b->mean || !b->low)
         return gs_fail_memory(error, b->capacity * b->dims * sizeof(float), "a block of states");
     b->unit = b->mean + b->dims;
+    b->sum = b->unit + b->dims;
     b->high = b->low + b->dims;
     return gs_block_products_create(&b->products, b->dims, b->capacity, wide, error);
 }
@@ -86,26 +88,20 @@ static double unit_of(const struct gs_moments_builder *b, size_t c) {
 /* Sums of float values cannot overflow a double, so a sum that is not finite means a value is not.
  */
 static bool average_share(struct gs_moments_builder *b, size_t first, size_t columns) {
-    enum { PIECE = 64 }; /* rows that stay in a cache between the two looks at them */
-    const struct gs_row_kernels *kernels = gs_row_kernels();
     bool finite = true;
     for (size_t c = first; c < first + columns; c++) {
-        b->mean[c] = 0;
         b->low[c] = INFINITY;
         b->high[c] = -INFINITY;
     }
-    for (size_t r = 0; r < b->held; r += PIECE) {
-        size_t count = b->held - r < PIECE ? b->held - r : PIECE;
-        const float *rows = b->rows + r * b->dims + first;
-        kernels->column_sums(rows, b->dims, count, columns, b->mean + first);
-        kernels->column_bounds(rows, b->dims, count, columns, b->low + first, b->high + first);
-    }
+    gs_row_kernels()->column_bounds(b->rows + first, b->dims, b->held, columns, b->low + first,
+                                    b->high + first);
     for (size_t c = first; c < first + columns; c++) {
-        finite = finite && isfinite(b->mean[c]);
-        b->mean[c] /= (double)b->held;
+        finite = finite && isfinite(b->sum[c]);
+        b->mean[c] = b->sum[c] / (double)b->held;
         b->unit[c] = unit_of(b, c);
         b->products.mean[c] = b->mean[c];
         b->products.scale[c] = 1 / b->unit[c];
+        b->sum[c] = 0;
     }
     return finite;
 }
@@ -182,11 +178,23 @@ float *gs_moments_builder_room(struct gs_moments_builder *builder, size_t *rows)
 }
 
 enum gs_status gs_moments_builder_put(struct gs_moments_builder *builder,
-                                      struct gs_moments *moments, size_t count,
+                                      struct gs_moments *moments, size_t count, const double *sums,
                                       struct gs_error *error) {
+    for (size_t c = 0; c < builder->dims; c++) builder->sum[c] += sums[c];
     builder->held += count;
     if (builder->held < builder->capacity) return GS_OK;
     return gs_moments_builder_flush(builder, moments, error);
+}
+
+/* Rows that were copied here are summed here. */
+static enum gs_status put_copied(struct gs_moments_builder *builder, struct gs_moments *moments,
+                                 const float *rows, size_t count, struct gs_error *error) {
+    double *sums = gs_calloc(builder->dims, sizeof *sums);
+    if (!sums) return gs_fail_memory(error, builder->dims * sizeof *sums, "sums of columns");
+    gs_row_kernels()->column_sums(rows, builder->dims, count, builder->dims, sums);
+    enum gs_status status = gs_moments_builder_put(builder, moments, count, sums, error);
+    gs_free(sums);
+    return status;
 }
 
 enum gs_status gs_moments_builder_add(struct gs_moments_builder *builder,
@@ -197,7 +205,7 @@ enum gs_status gs_moments_builder_add(struct gs_moments_builder *builder,
         float *to = gs_moments_builder_room(builder, &room);
         size_t taken = count < room ? count : room;
         memcpy(to, rows, taken * builder->dims * sizeof *rows);
-        enum gs_status status = gs_moments_builder_put(builder, moments, taken, error);
+        enum gs_status status = put_copied(builder, moments, to, taken, error);
         if (status != GS_OK) return status;
         rows += taken * builder->dims;
         count -= taken;
