@@ -360,6 +360,22 @@ static void test_hits_are_counted(void **state) {
     assert_in_range(expected, 1, COUNT - 1);
     assert_int_equal(lambada->correct, expected);
     gs_lambada_destroy(lambada);
+    /* Saying a word's last subword is no hit, unless the first is the same. */
+    float *rows = gs_parameters_find(parameters, "embedding")->values;
+    rows[favourite * width + 1] = rows[(favourite + 1) * width + 1] = 0;
+    uint32_t last = 0;
+    for (size_t i = 0; i < COUNT && last == 0; i++) {
+        const struct gs_lambada_example *example = &examples.examples[i];
+        uint32_t id = example->ids[example->count - 1];
+        if (id != example->ids[example->border]) last = id;
+    }
+    assert_int_not_equal(last, 0);
+    rows[last * width + 1] = 3;
+    lambada = evaluate(model, &examples, 7);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(lambada->hit[i],
+                         examples.examples[i].ids[examples.examples[i].border] == last);
+    gs_lambada_destroy(lambada);
     gs_model_destroy(model);
     gs_lambada_examples_clear(&examples);
 }
