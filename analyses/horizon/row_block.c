@@ -10,7 +10,7 @@
 enum {
     VECTOR = 16,            /* floats in the widest vector: rows go in whole ones */
     PIECE_FLOATS = 1 << 21, /* read at a time: 8 MiB */
-    SHARE = 8,              /* rows that one thread packs at a time */
+    SHARE = 16,             /* rows that one thread packs at a time */
     SHIFTED = 64,           /* that it shifts */
     COLUMNS = 256           /* that one thread adds up */
 };

@@ -80,7 +80,7 @@ GS_INLINE void centre_lanes(const float *rows, size_t stride, size_t count, cons
     wide squares0 = load_wide(squares), squares1 = load_wide(squares + HALF);
     for (size_t r = 0; r < count; r++) {
         const float *row = rows + r * stride;
-        __builtin_prefetch(row + AHEAD * stride);
+        if (r + AHEAD < count) __builtin_prefetch(row + AHEAD * stride);
         wide low = (widen(row) - mean0) * scale0, high = (widen(row + HALF) - mean1) * scale1;
         squares0 += low * low;
         squares1 += high * high;
