@@ -57,6 +57,14 @@ static void test_outline(void **state) {
         assert_int_equal(p->tensors[i].count, q->tensors[i].count);
     }
     assert_int_equal(predict(model, setting_of(4, 32, 0)), predict(whole, setting_of(4, 32, 0)));
+    /* parameters, gradients, two moments; what is held already counts once */
+    const struct gs_training_setting setting = setting_of(4, 32, 0);
+    struct gs_training_memory memory, held;
+    gs_training_memory_predict(model, &setting, 0, &memory);
+    gs_training_memory_predict(model, &setting, 5 * MB, &held);
+    assert_int_equal(memory.parameters, (1 + 1 + 2) * sizeof(float) * p->stride);
+    assert_int_equal(memory.total, memory.program + memory.parameters + memory.batch);
+    assert_int_equal(held.total, memory.total + 5 * MB);
     gs_model_destroy(model);
     gs_model_destroy(whole);
 }
