@@ -93,13 +93,20 @@ static int record(const char *path, const char *ids, const struct choice *choice
 
 /* ---- the parent ---- */
 
-static const char *make_ids(void) {
+/* The support's paths are taken back after some hundred more. Free with gs_free. */
+static char *keep(const char *path) {
+    char *copy = gs_strdup(path);
+    assert_non_null(copy);
+    return copy;
+}
+
+static char *make_ids(void) {
     uint32_t ids[LENGTH * WINDOWS];
     struct gs_random random;
     gs_random_seed(&random, 4, "test/killed");
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         ids[i] = (uint32_t)gs_random_below(&random, VOCAB);
-    return gs_scratch_file("ids.bin", ids, sizeof ids);
+    return keep(gs_scratch_file("ids.bin", ids, sizeof ids));
 }
 
 static const char *said_path(void) {
@@ -218,24 +225,25 @@ static double seconds_of[CHOICES]; /* from start to end */
 
 static void whole_runs(const char *ids) {
     for (size_t choice = 0; choice < CHOICES; choice++) {
-        const char *path = gs_scratch_path("whole%zu.h5", choice);
+        char *path = keep(gs_scratch_path("whole%zu.h5", choice));
         double began = now();
         must_end_well(start_child(path, ids, choice));
         seconds_of[choice] = now() - began;
         assert_int_equal(check(path, choice), LENGTH * WINDOWS);
+        gs_free(path);
     }
 }
 
 static void killed_at_random(void **state) {
     (void)state;
-    const char *ids = make_ids();
+    char *ids = make_ids();
     struct gs_random random;
     gs_random_seed(&random, 18, "test/killed");
     whole_runs(ids);
     size_t partial = 0, kills = 0, resumed_twice = 0;
     for (size_t n = 0; kills < KILLS; n++) {
         size_t choice = n % CHOICES, times = 0;
-        const char *path = gs_scratch_path("killed%zu.h5", n);
+        char *path = keep(gs_scratch_path("killed%zu.h5", n));
         bool running = true;
         /* kill, and kill what resumes, until one run gets through or has been killed four times */
         while (running && times < 4 && kills < KILLS) {
@@ -254,7 +262,9 @@ static void killed_at_random(void **state) {
         must_end_well(start_child(path, ids, choice));
         assert_int_equal(check(path, choice), LENGTH * WINDOWS);
         unlink(path);
+        gs_free(path);
     }
+    gs_free(ids);
     print_message("%zu kills, %zu of them between first and last row, %zu runs resumed twice or "
                   "more\n",
                   kills, partial, resumed_twice);
@@ -289,8 +299,12 @@ static void fill_disk(const char *path, size_t size, size_t left) {
  * no space of their own before they are written. */
 static void disk_that_fills(void **state) {
     (void)state;
-    const char *folder = gs_scratch_path("small"), *ids = make_ids();
-    if (!mount_small(folder, "16m")) skip();
+    char *folder = keep(gs_scratch_path("small")), *ids = make_ids();
+    if (!mount_small(folder, "16m")) {
+        gs_free(folder);
+        gs_free(ids);
+        skip();
+    }
     char path[512], filler[512];
     snprintf(path, sizeof path, "%s/trace.h5", folder);
     snprintf(filler, sizeof filler, "%s/filler", folder);
@@ -320,6 +334,8 @@ static void disk_that_fills(void **state) {
     }
     umount(folder);
     rmdir(folder);
+    gs_free(folder);
+    gs_free(ids);
     print_message("%zu of 12 runs met a full disk\n", failures);
     assert_true(failures > 0);
 }
