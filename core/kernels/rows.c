@@ -199,27 +199,32 @@ static void about_mean(const float *x, size_t n, const double *mean, double sums
 /* ---- running products (retention) --------------------------------------------------------------
  */
 
-/* Eight doubles whatever the instruction set, so that sums have the same bits in all. */
-typedef double eight __attribute__((vector_size(64)));
-typedef double eight_memory __attribute__((vector_size(64), aligned(8), may_alias));
+/* Eight sums whatever the instruction set, so that they have the same bits in all; as vectors of
+ * its own width, since wider ones would live in memory. */
+enum { EIGHT = 8, PARTS = EIGHT / HALF };
 
 /* TIMES is a constant at every call. */
 GS_INLINE void run_product(size_t TIMES, double *product, const double *factor, size_t count,
                            double *sums) {
-    eight sum[4];
+    wide sum[4][PARTS];
     size_t i = 0;
-    for (size_t k = 0; k < TIMES; k++) sum[k] = (eight){0};
-    for (; i + 8 <= count; i += 8) {
-        eight value = *(eight_memory *)(product + i);
-        for (size_t k = 0; k < TIMES; k++) {
-            value *= *(const eight_memory *)(factor + i + k);
-            sum[k] += value;
-        }
-        *(eight_memory *)(product + i) = value;
+    for (size_t k = 0; k < TIMES; k++)
+        for (size_t p = 0; p < PARTS; p++) sum[k][p] = (wide){0};
+    for (; i + EIGHT <= count; i += EIGHT) {
+        wide value[PARTS];
+        for (size_t p = 0; p < PARTS; p++) value[p] = load_wide(product + i + p * HALF);
+        for (size_t k = 0; k < TIMES; k++)
+            for (size_t p = 0; p < PARTS; p++) {
+                value[p] *= load_wide(factor + i + k + p * HALF);
+                sum[k][p] += value[p];
+            }
+        for (size_t p = 0; p < PARTS; p++) store_wide(product + i + p * HALF, value[p]);
     }
     for (size_t k = 0; k < TIMES; k++) {
+        double part[EIGHT];
+        for (size_t p = 0; p < PARTS; p++) store_wide(part + p * HALF, sum[k][p]);
         sums[k] = 0;
-        for (size_t l = 0; l < 8; l++) sums[k] += sum[k][l];
+        for (size_t l = 0; l < EIGHT; l++) sums[k] += part[l];
     }
     for (; i < count; i++)
         for (size_t k = 0; k < TIMES; k++) sums[k] += product[i] *= factor[i + k];
