@@ -7,7 +7,9 @@
 enum {
     BLOCK = 2048 / GS_LANES, /* steps of the inner dimension: 16 KiB of a panel at most */
     FEW_ROWS = 3,            /* too few for one panel's sums to hide the latency of their chains */
-    L2_FLOATS = 96 * 1024    /* of x that may be read again for each panel */
+    L2_FLOATS = 96 * 1024,   /* of x that may be read again for each panel */
+    NEAR_FLOATS = 1 << 20 /* weights that caches hold from step to step: these the processor fetches
+                             by itself, and our asking takes more than it gives */
 };
 
 /* Where a tile's sums will go, while they are being made: often memory not touched for long. */
@@ -20,7 +22,6 @@ static void fetch_rows(const float *y, size_t ys, size_t rows) {
  * evenly, since a small rest would wait for its few chains. */
 static void block_of_panel(size_t rows, size_t width, const struct tile *block) {
     const size_t tiles = (rows + GS_TILE_ROWS - 1) / GS_TILE_ROWS;
-    const size_t lines = GS_PANEL * GS_UNROLLED / GS_LINE;
     const float *next = block->panel + block->inner * GS_PANEL;
     for (size_t i = 0; i < tiles; i++) {
         size_t first = rows * i / tiles, count = rows * (i + 1) / tiles - first;
@@ -28,7 +29,7 @@ static void block_of_panel(size_t rows, size_t width, const struct tile *block) 
         t.x += first * t.xs;
         t.y += first * t.ys;
         t.ahead = next + block->inner * GS_PANEL / GS_LINE * i / tiles * GS_LINE;
-        t.lines = (lines + tiles - 1) / tiles;
+        t.lines = (block->lines + tiles - 1) / tiles;
         fetch_rows(t.y, t.ys, count);
         if (width == GS_PANEL)
             multiply_rows(count, 1, &t);
@@ -80,6 +81,7 @@ void GS_KERNEL(product)(const float *x, size_t xs, size_t rows, const float *pac
      * which stays in any); else all panels of a block before the next block. */
     const size_t group = rows <= FEW_ROWS || rows * inner > L2_FLOATS ? last - first : 1;
     const size_t block = rows <= FEW_ROWS ? inner : BLOCK;
+    const bool far = inner * columns > NEAR_FLOATS;
     for (size_t p = first; p < last; p += group)
         for (size_t k = 0; k < inner || k == 0; k += block) {
             struct tile t = {.x = x + k,
@@ -89,7 +91,8 @@ void GS_KERNEL(product)(const float *x, size_t xs, size_t rows, const float *pac
                              .inner = inner - k < block ? inner - k : block,
                              .y = y + p * GS_PANEL,
                              .ys = ys,
-                             .accumulate = accumulate || k > 0};
+                             .accumulate = accumulate || k > 0,
+                             .lines = far ? GS_PANEL * GS_UNROLLED / GS_LINE : 0};
             block_of_panels(rows, columns, p, p + group, &t);
             if (block == 0) break;
         }
