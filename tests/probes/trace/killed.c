@@ -120,7 +120,8 @@ static pid_t start_child(const char *path, const char *ids, size_t choice) {
     if (child != 0) return child;
     int to = open(said_path(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (to >= 0) dup2(to, STDERR_FILENO);
-    setenv("OMP_NUM_THREADS", "2", 1);
+    /* two threads that meet at every step are slow where other work takes a core from them */
+    setenv("OMP_NUM_THREADS", choice == 0 ? "2" : "1", 1);
     execl(self, self, path, ids, number, (char *)NULL);
     _exit(126);
 }
