@@ -62,6 +62,8 @@ static void say_plan(const struct gs_call *call, const struct gs_training_plan *
         gs_call_message(call, "the earlier run was stopped before its first checkpoint: it begins "
                               "anew");
     if (plan->from) gs_call_message(call, "starting from %s", plan->from);
+    if (*plan->changed)
+        gs_call_warning(call, "settings differ from the earlier run's: %s", plan->changed);
     gs_call_message(call, "steps %zu to %zu of %llu tokens each; the data hold %llu tokens",
                     plan->first_step, plan->last_step, (unsigned long long)plan->tokens_a_step,
                     (unsigned long long)plan->tokens);

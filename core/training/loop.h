@@ -35,6 +35,7 @@ struct gs_training_plan {
     size_t last_step;        /* step at which it ends */
     size_t wanted_step;      /* step at which it would end if there were data enough */
     const char *from;        /* checkpoint or resume file it starts from; NULL: initialised */
+    const char *changed;     /* settings that differ from the earlier run's, as text; or empty */
     bool restarted;          /* to be resumed, but nothing was saved yet: it begins anew */
     const char *log, *final; /* paths it will write */
 };

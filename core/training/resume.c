@@ -37,7 +37,11 @@ static char *position_text(const struct gs_run_position *p, const struct gs_adam
                   {"logged_step", p->logged_step},
                   {"batch_size", identity->batch_size},
                   {"window", identity->window}};
+    struct gs_json *settings = gs_json_new_object();
     bool good = gs_json_set(object, "metrics", metrics);
+    good = gs_json_set(object, "settings", settings) && good;
+    for (size_t i = 0; i < GS_RUN_SETTINGS && identity->settings[i].key && good; i++)
+        good = gs_json_set(settings, identity->settings[i].key, exact(identity->settings[i].value));
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         good = gs_json_set(object, counts[i].key, gs_json_new_integer((int64_t)counts[i].number)) &&
                good;
@@ -206,6 +210,29 @@ static enum gs_status check_identity(const char *path, const struct gs_safetenso
     return status;
 }
 
+/* Settings that differ, as "key 1 -> 2, …" in p->changed; files of older runs say nothing of them.
+ */
+static enum gs_status compare_settings(const char *path, const struct gs_json *json,
+                                       const struct gs_run_identity *identity,
+                                       struct gs_run_position *p, struct gs_error *error) {
+    const struct gs_json *settings = gs_json_get(json, "settings");
+    size_t length = 0;
+    p->changed[0] = '\0';
+    for (size_t i = 0; i < GS_RUN_SETTINGS && identity->settings[i].key; i++) {
+        const struct gs_run_setting *mine = &identity->settings[i];
+        const struct gs_json *text = gs_json_get(settings, mine->key);
+        double theirs;
+        if (!text) continue;
+        enum gs_status status = read_sum(path, text, &theirs, error);
+        if (status != GS_OK) return status;
+        if (theirs == mine->value || length >= sizeof p->changed) continue;
+        length +=
+            (size_t)snprintf(p->changed + length, sizeof p->changed - length, "%s%s %.9g -> %.9g",
+                             length ? ", " : "", mine->key, theirs, mine->value);
+    }
+    return GS_OK;
+}
+
 static enum gs_status read_tensors(const char *path, const struct gs_safetensors *file,
                                    const char *prefix, struct gs_parameters *target,
                                    struct gs_error *error) {
@@ -242,6 +269,7 @@ enum gs_status gs_resume_load(const char *path, struct gs_model *model, struct g
     for (size_t i = 0; i < PARTS && status == GS_OK; i++)
         status = read_tensors(path, file, prefixes[i], targets[i], error);
     if (status == GS_OK) status = read_position(path, json, position, adamw, error);
+    if (status == GS_OK) status = compare_settings(path, json, identity, position, error);
     gs_json_destroy(json);
     gs_safetensors_close(file);
     return status;

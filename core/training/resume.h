@@ -13,6 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What shapes a run's steps beside its model and data. */
+enum { GS_RUN_SETTINGS = 12, GS_RUN_CHANGES = 512 };
+struct gs_run_setting {
+    const char *key; /* as in the config: "optimizer.learning_rate"; NULL: no setting */
+    double value;
+};
+
 /* Where a run is. */
 struct gs_run_position {
     size_t step;             /* steps done */
@@ -23,12 +30,15 @@ struct gs_run_position {
     double loss, grad_norm;  /* sums since that row */
     double *metrics; /* the same for each of the model's; owned by whoever made the struct */
     size_t metric_count;
+    char changed[GS_RUN_CHANGES]; /* from loading: settings that differ from the file's, as text */
 };
 
-/* What must be the same for the data position to mean the same. */
 struct gs_run_identity {
+    /* what must be the same for the data position to mean the same */
     const char *tokens_sha256;
     size_t batch_size, window;
+    /* what may be another, since it only makes the steps to come other ones; but it is said */
+    struct gs_run_setting settings[GS_RUN_SETTINGS];
 };
 
 enum gs_status gs_resume_save(const char *path, const struct gs_model *model,

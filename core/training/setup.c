@@ -174,8 +174,22 @@ static enum gs_status open_data(struct gs_training *t, const struct gs_model *mo
     if (plan->tokens < plan->window) return fail_short(t, "one window", plan->window, error);
     if (plan->tokens < batch) return fail_short(t, "one batch of windows", batch, error);
     if (plan->tokens < step) return fail_short(t, "one step's batches", step, error);
-    t->identity =
-        (struct gs_run_identity){gs_tokens_sha256(t->tokens), config->batch_size, plan->window};
+    t->identity = (struct gs_run_identity){
+        .tokens_sha256 = gs_tokens_sha256(t->tokens),
+        .batch_size = config->batch_size,
+        .window = plan->window,
+        .settings = {{"training.grad_accum", (double)config->grad_accum},
+                     {"training.total_steps", (double)config->total_steps},
+                     {"training.truncate_bptt", (double)config->truncate_bptt},
+                     {"training.bf16", (double)config->bf16},
+                     {"training.seed", (double)config->seed},
+                     {"optimizer.learning_rate", config->learning_rate},
+                     {"optimizer.adam_beta1", config->adam_beta1},
+                     {"optimizer.adam_beta2", config->adam_beta2},
+                     {"optimizer.weight_decay", config->weight_decay},
+                     {"optimizer.min_lr_ratio", config->min_lr_ratio},
+                     {"optimizer.warmup_steps", (double)config->warmup_steps},
+                     {"optimizer.grad_clip_norm", config->grad_clip_norm}}};
     return gs_tokens_check(t->tokens, gs_model_vocab(model), error);
 }
 
@@ -255,6 +269,7 @@ static enum gs_status make_plan(struct gs_training *t, struct gs_error *error) {
     plan->log = t->log_path;
     plan->final = t->final_path;
     plan->first_step = t->position.step;
+    plan->changed = t->position.changed;
     size_t left =
         config->total_steps > plan->first_step ? config->total_steps - plan->first_step : 0;
     size_t steps = config->run_steps < left ? config->run_steps : left;

@@ -67,10 +67,11 @@ static void test_interrupted_twice(void **state) {
     snprintf(accum, sizeof accum, "training.grad_accum=%d", BROKEN_MOST_ACCUM);
     const char *arguments[] = {broken_config(), "-o", folder, "--resume", "--set", accum, NULL};
     pid_t child = child_start(arguments, NULL);
-    broken_await_lines(gs_scratch_path("child.stderr"),
-                       3); /* the plan is said: signals are caught */
+    broken_await_lines(
+        gs_scratch_path("child.stderr"),
+        4); /* the plan is said, and that grad_accum is another: signals are caught */
     assert_int_equal(kill(child, SIGINT), 0);
-    broken_await_lines(gs_scratch_path("child.stderr"), 5); /* "stopping at the next safe point" */
+    broken_await_lines(gs_scratch_path("child.stderr"), 6); /* "stopping at the next safe point" */
     assert_int_equal(kill(child, SIGINT), 0);
     struct child_end end;
     child_wait(child, &end);
