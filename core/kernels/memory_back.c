@@ -3,35 +3,13 @@
  * in fours, so that what they share is loaded once and their sums are folded together. */
 #include "core/kernels/per_isa.h"
 
-/* Vectors of columns in a strip; rows at once. */
-enum { STRIP = 8, FOUR = 4 };
+/* Rows at once. */
+enum { FOUR = 4 };
 
 /* As many floats from `at` on as rows are being read, one matrix further: heads follow each other,
  * and together they are larger than the nearer caches. */
 GS_INLINE void fetch_further(const float *at, size_t floats, size_t size) {
     for (size_t i = 0; i < floats; i += 16) __builtin_prefetch(at + size + i, 1, 2);
-}
-
-/* out_j = sum over i of k_i dM_ij, over a strip of S vectors of columns. */
-GS_INLINE void strip_against_key(size_t S, const float *dM, size_t dk, size_t dv, const float *k,
-                                 float *out) {
-    lanes sum[STRIP];
-    for (size_t s = 0; s < S; s++) sum[s] = fill(0);
-    for (size_t i = 0; i < dk; i++)
-        for (size_t s = 0; s < S; s++) sum[s] += load(dM + i * dv + s * GS_LANES) * k[i];
-    for (size_t s = 0; s < S; s++) store(out + s * GS_LANES, sum[s]);
-}
-
-static void against_key(const float *dM, size_t dk, size_t dv, const float *k, float *out) {
-    size_t j = 0;
-    for (; j + STRIP * GS_LANES <= dv; j += STRIP * GS_LANES)
-        strip_against_key(STRIP, dM + j, dk, dv, k, out + j);
-    for (; j + GS_LANES <= dv; j += GS_LANES) strip_against_key(1, dM + j, dk, dv, k, out + j);
-    for (; j < dv; j++) {
-        float sum = 0;
-        for (size_t i = 0; i < dk; i++) sum += dM[i * dv + j] * k[i];
-        out[j] = sum;
-    }
 }
 
 /* What changes the gradient of the matrix in a step: dM_i becomes
@@ -191,7 +169,7 @@ void GS_KERNEL(memory_step_backward)(const struct gs_past *past, size_t dk, size
     float *dvalue = gradient->dv, *dkey = gradient->dk, *dq = gradient->dq, *held = gradient->work;
     const float *dread = gradient->dread;
     const float stands = dot_row(head->diff, dread, dv);
-    against_key(gradient->dM, dk, dv, k, dvalue);
+    GS_KERNEL(memory_read)(gradient->dM, dk, dv, k, dvalue); /* dM'k */
     add_scaled(dread, dot_row(q, k, dk), dv, dvalue);
     *gradient->dstrength = dot_row(dvalue, head->diff, dv);
     scale_row(dvalue, strength, dv);

@@ -2,8 +2,8 @@
  * sums stay in registers. */
 #include "core/kernels/per_isa.h"
 
-/* Vectors of columns in a strip. */
-enum { STRIP = 4 };
+/* Vectors of columns in a strip: of a step, and of a read, which has fewer sums to hold. */
+enum { STRIP = 4, READ_STRIP = 8 };
 
 /* diff = v - M' k over columns j … of one strip of S vectors. */
 GS_INLINE void strip_step(size_t S, float *M, size_t dk, size_t dv, const float *k, const float *v,
@@ -60,7 +60,7 @@ void GS_KERNEL(memory_step)(float *M, size_t dk, size_t dv, const float *k, cons
 /* out = M' x for S vectors of columns. */
 GS_INLINE void strip_read(size_t S, const float *M, size_t dk, size_t dv, const float *x,
                           float *out) {
-    lanes sum[STRIP];
+    lanes sum[READ_STRIP];
     for (size_t s = 0; s < S; s++) sum[s] = fill(0);
     for (size_t i = 0; i < dk; i++)
         for (size_t s = 0; s < S; s++) sum[s] += load(M + i * dv + s * GS_LANES) * x[i];
@@ -69,8 +69,8 @@ GS_INLINE void strip_read(size_t S, const float *M, size_t dk, size_t dv, const 
 
 void GS_KERNEL(memory_read)(const float *M, size_t dk, size_t dv, const float *q, float *read) {
     size_t j = 0;
-    for (; j + STRIP * GS_LANES <= dv; j += STRIP * GS_LANES)
-        strip_read(STRIP, M + j, dk, dv, q, read + j);
+    for (; j + READ_STRIP * GS_LANES <= dv; j += READ_STRIP * GS_LANES)
+        strip_read(READ_STRIP, M + j, dk, dv, q, read + j);
     for (; j + GS_LANES <= dv; j += GS_LANES) strip_read(1, M + j, dk, dv, q, read + j);
     for (; j < dv; j++) {
         float sum = 0;
