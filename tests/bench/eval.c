@@ -14,6 +14,7 @@
 #include "core/base/memory.h"
 #include "core/base/random.h"
 #include "core/models/model.h"
+#include "tests/bench/bench.h"
 #include "tests/bench/profile.h"
 
 #include <stdint.h>
@@ -23,19 +24,6 @@
 #include <time.h>
 
 enum { STRETCH = 32, ROUNDS = 7 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void must(enum gs_status status, const struct gs_error *error) {
-    char text[2048];
-    if (status == GS_OK) return;
-    fprintf(stderr, "%s\n", gs_error_text(error, text, sizeof text));
-    exit(gs_status_exit_code(status));
-}
 
 struct sizes {
     size_t batch, steps, d, e, f, heads, key, value, vocab;
@@ -106,10 +94,10 @@ static double limit_measure(const struct limit *limit) {
     const words *const arrays[] = {limit->plain, limit->large};
     double best = 0;
     for (size_t i = 0; i < 6; i++) {
-        double start = now();
+        double start = bench_now();
         volatile uint64_t sum = sum_all(arrays[i % 2], limit->count, streams[i / 2]);
         (void)sum;
-        double rate = (double)(limit->count * sizeof(words)) / (now() - start);
+        double rate = (double)(limit->count * sizeof(words)) / (bench_now() - start);
         if (rate > best) best = rate;
     }
     return best;
@@ -126,7 +114,7 @@ static struct gs_model *make_model(const struct sizes *s) {
     const size_t values[] = {s->d, s->e, s->f, s->heads, s->key, s->value, s->vocab};
     for (size_t i = 0; i < 7; i++)
         gs_json_set(config, keys[i], gs_json_new_integer((int64_t)values[i]));
-    must(gs_model_create("gpn_m", config, &model, &error), &error);
+    bench_must(gs_model_create("gpn_m", config, &model, &error), &error);
     gs_json_destroy(config);
     gs_parameters_initialise(gs_model_parameters(model), 1);
     return model;
@@ -152,11 +140,11 @@ struct run {
 static double forward(const struct run *run, bool decode) {
     struct gs_error error = {0};
     gs_state_reset(run->state);
-    double start = now();
-    must(gs_runner_forward(run->runner, run->state, run->tokens, NULL, run->steps, NULL,
-                           decode ? run->nll : NULL, &error),
-         &error);
-    return now() - start;
+    double start = bench_now();
+    bench_must(gs_runner_forward(run->runner, run->state, run->tokens, NULL, run->steps, NULL,
+                                 decode ? run->nll : NULL, &error),
+               &error);
+    return bench_now() - start;
 }
 
 static int ascending(const void *a, const void *b) {
@@ -215,8 +203,8 @@ int main(int argc, char **argv) {
     struct gs_model *model = make_model(&s);
     struct run run = {.steps = s.steps};
     struct gs_runner_options options = {.batch = s.batch, .steps = s.steps};
-    must(gs_runner_create(model, &options, &run.runner, &error), &error);
-    must(gs_state_create(model, s.batch, &run.state, &error), &error);
+    bench_must(gs_runner_create(model, &options, &run.runner, &error), &error);
+    bench_must(gs_state_create(model, s.batch, &run.state, &error), &error);
     run.tokens = gs_calloc(s.batch * s.steps, sizeof *run.tokens);
     run.nll = gs_calloc(s.batch * s.steps, sizeof *run.nll);
     struct gs_random random;

@@ -15,19 +15,6 @@
 
 enum { ROWS = 4096, PIECE = 1 << 20 };
 
-double bench_now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-void bench_must(enum gs_status status, const struct gs_error *error) {
-    char text[2048];
-    if (status == GS_OK) return;
-    fprintf(stderr, "%s\n", gs_error_text(error, text, sizeof text));
-    exit(gs_status_exit_code(status));
-}
-
 static float *random_rows(size_t count, double mean) {
     struct gs_random random;
     gs_random_seed(&random, 1, "bench");

@@ -3,15 +3,11 @@
 #define GS_TESTS_BENCH_MADE_TRACE_H
 
 #include "probes/trace/reader.h"
+#include "tests/bench/bench.h"
 
 #include <stddef.h>
 
 enum { BENCH_SEQUENCE = 2048, BENCH_HEADS = 15 };
-
-/* Seconds on the monotonic clock. */
-double bench_now(void);
-/* Print and exit unless GS_OK. */
-void bench_must(enum gs_status status, const struct gs_error *error);
 
 /* Open the trace at `path`; where there is none, write one of `rows` rows of `width` (sequences of
  * BENCH_SEQUENCE rows, one stream, the gates of BENCH_HEADS heads). */

@@ -10,6 +10,7 @@
 #include "core/base/random.h"
 #include "core/training/adamw.h"
 #include "core/training/memory.h"
+#include "tests/bench/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,13 +18,6 @@
 enum { SIZES = 11 };
 static size_t sizes[SIZES] = {2496, 768, 6656, 15, 128, 256, 32000, 4, 64, 8, 4500};
 enum { VOCAB = 6, BATCH, STEPS, EVERY, LIMIT };
-
-static void must(enum gs_status status, const struct gs_error *error) {
-    char text[2048];
-    if (status == GS_OK) return;
-    fprintf(stderr, "%s\n", gs_error_text(error, text, sizeof text));
-    exit(gs_status_exit_code(status));
-}
 
 static struct gs_model *make_model(void) {
     static const char *const keys[] = {"d_state", "d_emb", "d_ffn",     "n_heads",
@@ -33,7 +27,7 @@ static struct gs_model *make_model(void) {
     struct gs_json *config = gs_json_new_object();
     for (size_t i = 0; i < 7; i++)
         gs_json_set(config, keys[i], gs_json_new_integer((int64_t)sizes[i]));
-    must(gs_model_create("gpn_m", config, &model, &error), &error);
+    bench_must(gs_model_create("gpn_m", config, &model, &error), &error);
     gs_json_destroy(config);
     gs_parameters_initialise(gs_model_parameters(model), 1);
     return model;
@@ -52,20 +46,20 @@ static void step(struct gs_model *model, const struct gs_training_setting *setti
     struct gs_runner *runner = NULL;
     struct gs_state *state = NULL;
     struct gs_adamw *adamw = NULL;
-    must(gs_runner_create(model, &options, &runner, &error), &error);
-    must(gs_state_create(model, setting->batch_size, &state, &error), &error);
-    must(gs_parameters_like(parameters, &gradients, &error), &error);
-    must(gs_adamw_create(parameters, &adam, &adamw, &error), &error);
+    bench_must(gs_runner_create(model, &options, &runner, &error), &error);
+    bench_must(gs_state_create(model, setting->batch_size, &state, &error), &error);
+    bench_must(gs_parameters_like(parameters, &gradients, &error), &error);
+    bench_must(gs_adamw_create(parameters, &adam, &adamw, &error), &error);
     uint32_t *tokens = gs_calloc(count, sizeof *tokens);
     float *nll = gs_calloc(count, sizeof *nll);
     struct gs_random random;
     gs_random_seed(&random, 1, "bench");
     for (size_t i = 0; i < count; i++) tokens[i] = (uint32_t)gs_random_below(&random, sizes[VOCAB]);
-    must(gs_runner_forward(runner, state, tokens, NULL, setting->seq_len, NULL, nll, &error),
-         &error);
-    must(gs_runner_backward(runner, 1e-5f, gradients, NULL, &error), &error);
+    bench_must(gs_runner_forward(runner, state, tokens, NULL, setting->seq_len, NULL, nll, &error),
+               &error);
+    bench_must(gs_runner_backward(runner, 1e-5f, gradients, NULL, &error), &error);
     gs_adamw_update(adamw, parameters, gradients, gs_adamw_norm(adamw, gradients), 1e-4);
-    must(gs_runner_refresh(runner, &error), &error);
+    bench_must(gs_runner_refresh(runner, &error), &error);
     gs_free(tokens);
     gs_free(nll);
     gs_adamw_destroy(adamw);

@@ -10,6 +10,7 @@
 #include "core/base/random.h"
 #include "core/models/model.h"
 #include "probes/trace/recorder.h"
+#include "tests/bench/bench.h"
 #include "tests/bench/profile.h"
 
 #include <fcntl.h>
@@ -37,24 +38,11 @@ struct bench {
     char path[4096];
 };
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* Of all threads. */
 static double cpu(void) {
     struct timespec time;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static void must(enum gs_status status, const struct gs_error *error) {
-    char text[2048];
-    if (status == GS_OK) return;
-    fprintf(stderr, "%s\n", gs_error_text(error, text, sizeof text));
-    exit(gs_status_exit_code(status));
 }
 
 /* ---- making ---- */
@@ -68,7 +56,7 @@ static void make_model(struct bench *bench) {
     const size_t values[] = {s->d, s->e, s->f, s->heads, s->key, s->value, s->vocab};
     for (size_t i = 0; i < 7; i++)
         gs_json_set(config, keys[i], gs_json_new_integer((int64_t)values[i]));
-    must(gs_model_create("gpn_m", config, &bench->model, &error), &error);
+    bench_must(gs_model_create("gpn_m", config, &bench->model, &error), &error);
     gs_json_destroy(config);
     gs_parameters_initialise(gs_model_parameters(bench->model), 1);
 }
@@ -80,11 +68,11 @@ static void make_bench(struct bench *bench) {
     size_t count;
     make_model(bench);
     struct gs_runner_options options = {.batch = s->batch, .steps = s->length};
-    must(gs_runner_create(bench->model, &options, &bench->runner, &error), &error);
-    must(gs_state_create(bench->model, s->batch, &bench->state, &error), &error);
+    bench_must(gs_runner_create(bench->model, &options, &bench->runner, &error), &error);
+    bench_must(gs_state_create(bench->model, s->batch, &bench->state, &error), &error);
     const struct gs_channel *channels = gs_model_channels(bench->model, &count);
     struct gs_recorder_choice choice = {NULL, NULL};
-    must(gs_recorder_create(channels, count, &choice, &bench->recorder, &error), &error);
+    bench_must(gs_recorder_create(channels, count, &choice, &bench->recorder, &error), &error);
     bench->tokens = gs_calloc(s->windows * s->length, sizeof *bench->tokens);
     bench->nll = gs_calloc(s->batch * s->length, sizeof *bench->nll);
     if (!bench->tokens || !bench->nll) exit(3);
@@ -114,9 +102,9 @@ static enum gs_status watch_take(void *context, const struct gs_tap_block *block
                                  struct gs_error *error) {
     struct watch *watch = context;
     if (!watch->next) return GS_OK;
-    double began = now();
+    double began = bench_now();
     enum gs_status status = watch->next->take(watch->next->context, block, error);
-    watch->seconds += now() - began;
+    watch->seconds += bench_now() - began;
     return status;
 }
 
@@ -129,20 +117,21 @@ static void run_windows(struct bench *bench, const struct gs_tap *tap,
         const uint32_t *ids = bench->tokens + first * s->length;
         gs_state_reset(bench->state);
         if (writer) gs_recorder_window(bench->recorder, first, NULL);
-        must(gs_runner_forward(bench->runner, bench->state, ids, NULL, s->length, tap, bench->nll,
-                               &error),
-             &error);
+        bench_must(gs_runner_forward(bench->runner, bench->state, ids, NULL, s->length, tap,
+                                     bench->nll, &error),
+                   &error);
         if (!writer) continue;
-        double began = now();
+        double began = bench_now();
         for (size_t b = 0; b < s->batch; b++) {
-            must(gs_trace_append_token(writer, first + b, s->length, ids + b * s->length, &error),
-                 &error);
-            must(gs_trace_append_nll(writer, first + b, s->length, bench->nll + b * s->length,
-                                     &error),
-                 &error);
+            bench_must(
+                gs_trace_append_token(writer, first + b, s->length, ids + b * s->length, &error),
+                &error);
+            bench_must(gs_trace_append_nll(writer, first + b, s->length, bench->nll + b * s->length,
+                                           &error),
+                       &error);
         }
-        must(gs_trace_writer_flush_if_due(writer, &error), &error);
-        *rest += now() - began;
+        bench_must(gs_trace_writer_flush_if_due(writer, &error), &error);
+        *rest += bench_now() - began;
     }
 }
 
@@ -151,9 +140,9 @@ struct times {
 };
 
 static double run_alone(struct bench *bench) {
-    double began = now();
+    double began = bench_now();
     run_windows(bench, NULL, NULL, NULL);
-    return now() - began;
+    return bench_now() - began;
 }
 
 /* The gates and norms are computed and handed over, and nobody takes them. */
@@ -161,9 +150,9 @@ static double run_unheard(struct bench *bench) {
     struct watch watch = {NULL, 0};
     const struct gs_tap *tap = gs_recorder_tap(bench->recorder);
     struct gs_tap deaf = {&watch, tap->wanted, watch_take};
-    double began = now();
+    double began = bench_now();
     run_windows(bench, &deaf, NULL, NULL);
-    return now() - began;
+    return bench_now() - began;
 }
 
 static struct times run_recording(struct bench *bench) {
@@ -177,18 +166,18 @@ static struct times run_recording(struct bench *bench) {
         .sequences = s->windows, .start = start, .token = true, .nll = true};
     gs_recorder_plan(bench->recorder, &plan);
     unlink(bench->path);
-    double began = now();
-    must(gs_trace_writer_create(bench->path, false, &plan, &writer, &error), &error);
-    times.open = now() - began;
+    double began = bench_now();
+    bench_must(gs_trace_writer_create(bench->path, false, &plan, &writer, &error), &error);
+    times.open = bench_now() - began;
     gs_recorder_attach(bench->recorder, writer);
     const struct gs_tap *tap = gs_recorder_tap(bench->recorder);
     struct watch watch = {tap, 0};
     struct gs_tap watched = {&watch, tap->wanted, watch_take};
     run_windows(bench, &watched, writer, &times.rest);
-    double closing = now();
-    must(gs_trace_writer_close(writer, &error), &error);
-    times.close = now() - closing;
-    times.whole = now() - began;
+    double closing = bench_now();
+    bench_must(gs_trace_writer_close(writer, &error), &error);
+    times.close = bench_now() - closing;
+    times.whole = bench_now() - began;
     times.taking = watch.seconds;
     gs_free(start);
     return times;
@@ -200,7 +189,7 @@ static struct times run_recording(struct bench *bench) {
 static double plain_write(struct bench *bench, size_t size) {
     unsigned char *piece = gs_calloc(PIECE, 1);
     unlink(bench->path);
-    double began = now();
+    double began = bench_now();
     int file = open(bench->path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     for (size_t left = size; left > 0;) {
         ssize_t done = write(file, piece, left < PIECE ? left : PIECE);
@@ -209,7 +198,7 @@ static double plain_write(struct bench *bench, size_t size) {
     }
     fsync(file);
     close(file);
-    double seconds = now() - began;
+    double seconds = bench_now() - began;
     gs_free(piece);
     return seconds;
 }

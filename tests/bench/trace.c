@@ -7,6 +7,7 @@
 #include "core/base/memory.h"
 #include "probes/trace/reader.h"
 #include "probes/trace/writer.h"
+#include "tests/bench/bench.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,22 +30,9 @@ enum { WRITE, READ, READ_ALL_THREADS, TRACE_WRITTEN, TRACE_READ, GATES_READ, FIG
 static const char *const NAMES[] = {"write()",       "read()",     "read(), all threads",
                                     "trace written", "trace read", "one gate read"};
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static void must(enum gs_status status, const struct gs_error *error) {
-    char text[2048];
-    if (status == GS_OK) return;
-    fprintf(stderr, "%s\n", gs_error_text(error, text, sizeof text));
-    exit(1);
-}
-
 /* As the trace is closed: on the disk itself. */
 static double plain_write(const char *path, const void *bytes, size_t size) {
-    double began = now();
+    double began = bench_now();
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     for (size_t left = size; file >= 0 && left > 0;) {
         ssize_t done = write(file, bytes, left < PIECE ? left : PIECE);
@@ -53,17 +41,17 @@ static double plain_write(const char *path, const void *bytes, size_t size) {
     }
     fsync(file);
     close(file);
-    return now() - began;
+    return bench_now() - began;
 }
 
 static double plain_read(const char *path, size_t size, float *room, int threads) {
     int file = open(path, O_RDONLY);
     size_t pieces = size / PIECE;
-    double began = now();
+    double began = bench_now();
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (size_t i = 0; i < pieces; i++)
         if (pread(file, room + i % 16 * (PIECE / 4), PIECE, (off_t)(i * PIECE)) < 0) exit(1);
-    double seconds = now() - began;
+    double seconds = bench_now() - began;
     close(file);
     return seconds;
 }
@@ -87,51 +75,51 @@ static double write_trace(const char *path, const char *dtype, int deflate, size
                                  .memory_count = 1,
                                  .memories = &memory,
                                  .deflate = deflate};
-    double began = now();
-    must(gs_trace_writer_create(path, true, &plan, &writer, &error), &error);
+    double began = bench_now();
+    bench_must(gs_trace_writer_create(path, true, &plan, &writer, &error), &error);
     for (size_t first = 0; first < sequences; first += BATCH)
         for (size_t step = 0; step < LENGTH; step += STEPS) {
             size_t batch = sequences - first < BATCH ? sequences - first : BATCH;
             struct gs_trace_block block = {first, batch, STEPS, NULL, values, width, width};
-            must(gs_trace_append_state_block(writer, 0, &block, &error), &error);
+            bench_must(gs_trace_append_state_block(writer, 0, &block, &error), &error);
             block = (struct gs_trace_block){first, batch, STEPS, NULL, gates, HEADS, HEADS};
             for (int f = 0; f < GS_MEMORY_FIELDS; f++)
-                must(gs_trace_append_memory_block(writer, 0, (enum gs_memory_field)f, &block,
-                                                  &error),
-                     &error);
+                bench_must(gs_trace_append_memory_block(writer, 0, (enum gs_memory_field)f, &block,
+                                                        &error),
+                           &error);
         }
-    must(gs_trace_writer_close(writer, &error), &error);
+    bench_must(gs_trace_writer_close(writer, &error), &error);
     gs_free(start);
-    return now() - began;
+    return bench_now() - began;
 }
 
 static double read_trace(const char *path, float *values) {
     struct gs_error error;
     struct gs_trace *trace;
-    double began = now();
-    must(gs_trace_open(path, &trace, &error), &error);
+    double began = bench_now();
+    bench_must(gs_trace_open(path, &trace, &error), &error);
     uint64_t all = gs_trace_info(trace)->rows;
     for (uint64_t row = 0; row < all; row += READ_ROWS) {
         size_t count = all - row < READ_ROWS ? (size_t)(all - row) : READ_ROWS;
-        must(gs_trace_read_state(trace, 0, row, count, values, &error), &error);
+        bench_must(gs_trace_read_state(trace, 0, row, count, values, &error), &error);
     }
     gs_trace_close(trace);
-    return now() - began;
+    return bench_now() - began;
 }
 
 static double read_gate(const char *path, float *values) {
     struct gs_error error;
     struct gs_trace *trace;
-    double began = now();
-    must(gs_trace_open(path, &trace, &error), &error);
+    double began = bench_now();
+    bench_must(gs_trace_open(path, &trace, &error), &error);
     uint64_t all = gs_trace_info(trace)->rows;
     for (uint64_t row = 0; row < all; row += READ_ROWS) {
         size_t count = all - row < READ_ROWS ? (size_t)(all - row) : READ_ROWS;
-        must(gs_trace_read_memory(trace, 0, GS_MEMORY_LOG_DECAY, row, count, values, &error),
-             &error);
+        bench_must(gs_trace_read_memory(trace, 0, GS_MEMORY_LOG_DECAY, row, count, values, &error),
+                   &error);
     }
     gs_trace_close(trace);
-    return now() - began;
+    return bench_now() - began;
 }
 
 int main(int argc, char **argv) {

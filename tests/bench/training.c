@@ -12,6 +12,7 @@
 #include "core/kernels/blas.h"
 #include "core/models/model.h"
 #include "core/training/adamw.h"
+#include "tests/bench/bench.h"
 #include "tests/bench/profile.h"
 
 #include <fcntl.h>
@@ -20,19 +21,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void must(enum gs_status status, const struct gs_error *error) {
-    char text[2048];
-    if (status == GS_OK) return;
-    fprintf(stderr, "%s\n", gs_error_text(error, text, sizeof text));
-    exit(gs_status_exit_code(status));
-}
 
 /* ---- the limit ---------------------------------------------------------------------------- */
 
@@ -46,11 +34,11 @@ static double sgemm_rate(double seconds) {
         **m = gs_calloc(n * n, sizeof(float));
         for (size_t i = 0; i < n * n; i++) (**m)[i] = (float)(i % 7) - 3;
     }
-    double start = now(), taken = 0, flops = 0;
+    double start = bench_now(), taken = 0, flops = 0;
     do {
         gs_blas_sgemm(GS_PLAIN, GS_PLAIN, n, n, n, 1, a, n, b, n, 0, c, n, NULL);
         flops += 2.0 * (double)n * (double)n * (double)n;
-        taken = now() - start;
+        taken = bench_now() - start;
     } while (taken < seconds);
     return flops / taken / 1e9;
 }
@@ -68,7 +56,7 @@ static struct gs_model *make_model(const struct sizes *s) {
     const size_t values[] = {s->d, s->e, s->f, s->heads, s->key, s->value, s->vocab};
     for (size_t i = 0; i < 7; i++)
         gs_json_set(config, keys[i], gs_json_new_integer((int64_t)values[i]));
-    must(gs_model_create("gpn_m", config, &model, &error), &error);
+    bench_must(gs_model_create("gpn_m", config, &model, &error), &error);
     gs_json_destroy(config);
     gs_parameters_initialise(gs_model_parameters(model), 1);
     return model;
@@ -109,8 +97,9 @@ struct bench {
 static void run(struct bench *b, struct gs_runner *runner) {
     struct gs_error error = {0};
     gs_state_reset(b->state);
-    must(gs_runner_forward(runner, b->state, b->tokens, NULL, b->sizes.steps, NULL, b->nll, &error),
-         &error);
+    bench_must(
+        gs_runner_forward(runner, b->state, b->tokens, NULL, b->sizes.steps, NULL, b->nll, &error),
+        &error);
 }
 
 static void evaluate(struct bench *b) {
@@ -121,14 +110,14 @@ static void forward(struct bench *b) {
 }
 static void backward(struct bench *b) {
     struct gs_error error = {0};
-    must(gs_runner_backward(b->training, 1e-5f, b->gradients, NULL, &error), &error);
+    bench_must(gs_runner_backward(b->training, 1e-5f, b->gradients, NULL, &error), &error);
 }
 static void optimise(struct bench *b) {
     struct gs_error error = {0};
     gs_adamw_update(b->adamw, b->parameters, b->gradients, gs_adamw_norm(b->adamw, b->gradients),
                     1e-4);
     memset(b->gradients->values, 0, b->gradients->stride * sizeof(float));
-    must(gs_runner_refresh(b->training, &error), &error);
+    bench_must(gs_runner_refresh(b->training, &error), &error);
 }
 static void step(struct bench *b) {
     forward(b);
@@ -138,9 +127,9 @@ static void step(struct bench *b) {
 
 static void measure(struct bench *b, void (*work)(struct bench *), double flops, size_t round,
                     struct figure *figure) {
-    double start = now();
+    double start = bench_now();
     work(b);
-    double taken = now() - start;
+    double taken = bench_now() - start;
     figure->rate[round] = flops / taken / 1e9;
     /* Beside it, as long: noise of the machine then meets both. */
     figure->ratio[round] = figure->rate[round] / sgemm_rate(taken < 1 ? taken : 1);
@@ -149,9 +138,9 @@ static void measure(struct bench *b, void (*work)(struct bench *), double flops,
 static void profile(struct bench *b, void (*work)(struct bench *), const char *what) {
     bench_profile_vocabulary(b->sizes.vocab);
     bench_profile_begin();
-    double start = now();
+    double start = bench_now();
     work(b);
-    double taken = now() - start;
+    double taken = bench_now() - start;
     bench_profile_end(what, taken);
     printf("    sgemm right after: %.1f GFLOP/s\n", sgemm_rate(taken < 1 ? taken : 1));
 }
@@ -163,12 +152,12 @@ static void measure_saving(struct bench *b) {
     char path[4096];
     snprintf(path, sizeof path, "%s/bench_training_%ld.safetensors", folder ? folder : "/tmp",
              (long)getpid());
-    double start = now();
-    must(gs_checkpoint_save(path, true, b->model, 0, 0, &error), &error);
-    double saving = now() - start;
+    double start = bench_now();
+    bench_must(gs_checkpoint_save(path, true, b->model, 0, 0, &error), &error);
+    double saving = bench_now() - start;
     const char *bytes = (const char *)b->parameters->values;
     size_t left = b->parameters->stride * sizeof(float), size = left;
-    start = now();
+    start = bench_now();
     int file = open(path, O_WRONLY | O_TRUNC);
     while (file >= 0 && left > 0) {
         ssize_t done = write(file, bytes + (size - left), left);
@@ -176,7 +165,7 @@ static void measure_saving(struct bench *b) {
         left -= (size_t)done;
     }
     if (file < 0 || left || fsync(file) || close(file)) perror(path);
-    double plain = now() - start;
+    double plain = bench_now() - start;
     unlink(path);
     printf("saving a checkpoint of %.1f MB, %.3f s: %.0f %% of a plain write's speed\n",
            (double)size / 1e6, saving, 100 * plain / saving);
@@ -189,16 +178,16 @@ static void make(struct bench *b) {
     b->parameters = gs_model_parameters(b->model);
     struct gs_runner_options options = {
         .batch = s->batch, .steps = s->steps, .train = true, .recompute_every = s->recompute};
-    must(gs_runner_create(b->model, &options, &b->training, &error), &error);
+    bench_must(gs_runner_create(b->model, &options, &b->training, &error), &error);
     printf("%.2f M parameters, batch %zu x %zu, %d threads; a training runner takes %.1f MB\n",
            (double)b->parameters->count / 1e6, s->batch, s->steps, gs_threads_get(),
            (double)gs_runner_bytes(b->model, &options) / 1e6);
     options.train = false;
-    must(gs_runner_create(b->model, &options, &b->running, &error), &error);
-    must(gs_state_create(b->model, s->batch, &b->state, &error), &error);
-    must(gs_parameters_like(b->parameters, &b->gradients, &error), &error);
+    bench_must(gs_runner_create(b->model, &options, &b->running, &error), &error);
+    bench_must(gs_state_create(b->model, s->batch, &b->state, &error), &error);
+    bench_must(gs_parameters_like(b->parameters, &b->gradients, &error), &error);
     struct gs_adamw_options adam = {0.9, 0.95, 1e-8, 0.1, 1.0};
-    must(gs_adamw_create(b->parameters, &adam, &b->adamw, &error), &error);
+    bench_must(gs_adamw_create(b->parameters, &adam, &b->adamw, &error), &error);
     struct gs_random random;
     gs_random_seed(&random, 1, "bench");
     b->tokens = gs_calloc(s->batch * s->steps, sizeof *b->tokens);
