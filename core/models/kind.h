@@ -26,7 +26,8 @@ struct gs_shape {
 
 struct gs_kind {
     const char *name;
-    const char *alias; /* another name in use for it, or NULL */
+    const char *alias;       /* another name in use for it, or NULL */
+    struct gs_recipe recipe; /* see gs_model_recipe */
 
     /* From the "model" object of a config, unknown keys refused. */
     enum gs_status (*configure)(const struct gs_json *json, void **config, struct gs_error *error);

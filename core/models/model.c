@@ -207,6 +207,10 @@ size_t gs_model_embedding_width(const struct gs_model *model) {
     return model->shape.embedding_width;
 }
 
+struct gs_recipe gs_model_recipe(const struct gs_model *model) {
+    return model->kind->recipe;
+}
+
 const struct gs_channel *gs_model_channels(const struct gs_model *model, size_t *count) {
     *count = model->shape.channel_count;
     return model->shape.channels;

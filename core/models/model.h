@@ -72,6 +72,13 @@ const struct gs_channel *gs_model_channels(const struct gs_model *model, size_t 
 /* Index of the state channel whose rows gs_runner_decode takes ("predicted" for GPN: the row of
  * step t decodes to the distribution of token t + gs_model_first). */
 size_t gs_model_decodable_channel(const struct gs_model *model);
+/* What a training config leaves open, as this kind's authors trained it. */
+struct gs_recipe {
+    bool cosine_from_start; /* the rate's cosine is counted from step 0, not from the end of the
+                               warm-up (core/training/schedule.h) */
+    double clip_epsilon;    /* clipping divides by the gradient's norm plus this */
+};
+struct gs_recipe gs_model_recipe(const struct gs_model *model);
 /* Width of the token embedding, and the row of token `id` (borrowed; input side). */
 size_t gs_model_embedding_width(const struct gs_model *model);
 const float *gs_model_embedding(const struct gs_model *model, uint32_t id);
@@ -108,6 +115,9 @@ struct gs_runner_options {
     size_t
         recompute_every; /* 0: store all activations; else keep the state about every so many
                             steps and run forward again in backward: the same bits, less memory */
+    bool last_is_target; /* the last gs_model_first tokens of a window are only predicted: they are
+                            not run, a tap does not get them, and the state comes out as it was
+                            before them. For windows that share such a token. */
 };
 
 /* The runner borrows `model`, which must outlive it. */
