@@ -1,5 +1,7 @@
 /* Back through the steps of a segment, last to first. What each step's products need for the
- * weights' gradients is kept for a stretch of steps and multiplied at once (gradients.c). */
+ * weights' gradients is kept for a stretch of steps and multiplied at once (gradients.c): while the
+ * steps of the stretch before it run, by the threads that are done with theirs, since these are
+ * never equally fast. */
 #include "core/models/gpn/runner.h"
 
 #include "core/kernels/kernels.h"
@@ -24,8 +26,8 @@ static void ground_back(const struct gs_gpn_runner *r, size_t t, size_t at, size
                         size_t b) {
     const size_t d = r->config->width, e = r->config->embedding;
     const float *state = r->back.state + b * d;
-    float *head = row_block(r, r->back.head, at, d + e) + b * (d + e);
-    memcpy(row_block(r, r->back.ground, at, d) + b * d, state, d * sizeof(float));
+    float *head = row_block(r, r->back.now->head, at, d + e) + b * (d + e);
+    memcpy(row_block(r, r->back.now->ground, at, d) + b * d, state, d * sizeof(float));
     gs_kernels()->gate_backward(gs_at(r, &r->tape.head, t) + b * (d + e),
                                 gs_at(r, &r->tape.predicted, t) + b * d, 1.0f, state, d, head,
                                 r->back.current + b * d);
@@ -51,12 +53,12 @@ static void activation_back(const struct gs_gpn_runner *r, size_t i, size_t t, s
     const struct gs_gpn_columns *col = gs_columns(r, i);
     const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
     const float *in = gs_at(r, &layer->in, t) + b * col->count;
-    float *din = row_block(r, r->back.in[i], at, col->count) + b * col->count;
+    float *din = row_block(r, r->back.now->in[i], at, col->count) + b * col->count;
     float *current = r->back.current + b * c->width;
     k->swiglu_backward(in + col->ffn_gate, in + col->ffn_value, 1.0f,
                        r->back.activation_back + b * c->ffn, c->ffn, din + col->ffn_gate,
                        din + col->ffn_value,
-                       row_block(r, r->back.activation[i], at, c->ffn) + b * c->ffn);
+                       row_block(r, r->back.now->activation[i], at, c->ffn) + b * c->ffn);
     k->gate_backward(in + col->gate, gs_at(r, &layer->normal, t) + b * c->width,
                      1.0f / gs_at(r, &layer->scale, t)[b], current, c->width, din + col->gate,
                      current);
@@ -70,10 +72,10 @@ static void read_gate_back(const struct gs_gpn_runner *r, size_t i, size_t t, si
     const float *in = gs_at(r, &layer->in, t) + b * col->count;
     const float *read = gs_at(r, &layer->read, t) + b * values;
     float scale = gs_at(r, &layer->read_scale, t)[b];
-    float *din = row_block(r, r->back.in[i], at, col->count) + b * col->count;
+    float *din = row_block(r, r->back.now->in[i], at, col->count) + b * col->count;
     float *dread = r->back.read_back + b * values, *unit = r->back.unit_read + b * values;
     k->swiglu_backward(in + col->read_gate, read, scale, dread, values, din + col->read_gate, dread,
-                       row_block(r, r->back.read[i], at, values) + b * values);
+                       row_block(r, r->back.now->read[i], at, values) + b * values);
     for (size_t j = 0; j < values; j++) unit[j] = read[j] * scale;
     k->rms_backward(dread, unit, scale, values, dread, false);
 }
@@ -103,7 +105,7 @@ static void read_back(const struct gs_gpn_runner *r, size_t i, size_t t, size_t 
     const struct gs_past after = past(r, t - at, unit, at + 1);
     const float *query = gs_at(r, &layer->in, t) + b * col->count + col->query + h * c->key;
     float *dquery =
-        row_block(r, r->back.in[i], at, col->count) + b * col->count + col->query + h * c->key;
+        row_block(r, r->back.now->in[i], at, col->count) + b * col->count + col->query + h * c->key;
     k->memory_read_backward(&after, c->key, c->value, query,
                             gs_at(r, &layer->read, t) + unit * c->value,
                             r->back.read_back + unit * c->value, r->back.matrix + unit * size,
@@ -122,13 +124,13 @@ static void gates_back(const struct gs_gpn_runner *r, size_t t, size_t at, size_
     const struct gs_gpn_columns *col = &r->weights.first;
     const size_t b = unit / c->heads, h = unit % c->heads;
     const float *in = gs_at(r, &r->tape.layers[0].in, t) + b * col->count;
-    float *din = row_block(r, r->back.in[0], at, col->count) + b * col->count;
+    float *din = row_block(r, r->back.now->in[0], at, col->count) + b * col->count;
     float strength = gs_at(r, &r->tape.strength, t)[unit];
     float log_decay = gs_at(r, &r->tape.log_decay, t)[unit];
     float rate = -expf(r->weights.tensors.a_log->values[h]);
     din[col->strength + h] = dstrength * strength * (1.0f - strength);
     din[col->decay + h] = dlog * rate * sigmoid(in[col->decay + h]);
-    row_block(r, r->back.a_log, at, c->heads)[unit] = dlog * log_decay;
+    row_block(r, r->back.now->a_log, at, c->heads)[unit] = dlog * log_decay;
 }
 
 /* Back through the write and the first layer's read by one head. work: 3 dk floats. */
@@ -140,7 +142,7 @@ static void write_back(const struct gs_gpn_runner *r, size_t t, size_t at, size_
     const struct gs_gpn_layer_tape *layer = &r->tape.layers[0];
     const size_t b = unit / c->heads, h = unit % c->heads, size = c->key * c->value;
     const float *in = gs_at(r, &layer->in, t) + b * col->count;
-    float *din = row_block(r, r->back.in[0], at, col->count) + b * col->count;
+    float *din = row_block(r, r->back.now->in[0], at, col->count) + b * col->count;
     float *next_key = r->back.key + unit * c->key, key_scale, dlog, dstrength;
     const struct gs_head head = {.k = gs_written_key(r, t, unit, &key_scale),
                                  .q = in + col->query + h * c->key,
@@ -187,7 +189,7 @@ static void layer_back(const struct gs_gpn_runner *r, struct gs_team *team, size
     const struct gs_gpn_layer_tape *layer = &r->tape.layers[i];
     const size_t d = c->width, values = c->heads * c->value;
     for (size_t b = team->first_row; b < team->last_row; b++)
-        memcpy(row_block(r, r->back.out[i], at, d) + b * d, r->back.current + b * d,
+        memcpy(row_block(r, r->back.now->out[i], at, d) + b * d, r->back.current + b * d,
                d * sizeof(float));
     gs_team_meet(team);
     gs_team_product(team, &r->weights.ffn_out[i].backward, r->back.current, d,
@@ -203,8 +205,9 @@ static void layer_back(const struct gs_gpn_runner *r, struct gs_team *team, size
     gs_team_meet_units(team);
     if (c->heads) heads_back(r, team, i, t, at);
     gs_team_meet(team);
-    gs_team_product(team, &r->weights.in[i].backward, row_block(r, r->back.in[i], at, col->count),
-                    col->count, r->back.normal, d, false);
+    gs_team_product(team, &r->weights.in[i].backward,
+                    row_block(r, r->back.now->in[i], at, col->count), col->count, r->back.normal, d,
+                    false);
     gs_team_meet(team);
     rms_back(r, team, gs_at(r, &layer->normal, t), gs_at(r, &layer->scale, t));
 }
@@ -215,8 +218,8 @@ static void step_back(const struct gs_gpn_runner *r, struct gs_team *team, size_
     const size_t d = r->config->width, e = r->config->embedding;
     for (size_t b = team->first_row; b < team->last_row; b++) ground_back(r, t, at, position, b);
     gs_team_meet(team);
-    gs_team_product(team, &r->weights.head.backward, row_block(r, r->back.head, at, d + e), d + e,
-                    r->back.normal, d, false);
+    gs_team_product(team, &r->weights.head.backward, row_block(r, r->back.now->head, at, d + e),
+                    d + e, r->back.normal, d, false);
     gs_team_meet(team);
     rms_back(r, team, gs_at(r, &r->tape.predicted_normal, t),
              gs_at(r, &r->tape.predicted_scale, t));
@@ -256,29 +259,42 @@ static void begin_stretch(const struct gs_gpn_runner *r, const struct gs_team *t
     }
 }
 
+/* Steps at … at + count - 1 of the segment; then the weights' gradients of `behind`, the stretch
+ * after this one (NULL: none). */
+static void stretch_back(struct gs_gpn_runner *r, size_t begin, size_t at, size_t count,
+                         bool segment_ends, const struct gs_gpn_left *behind) {
+    const bool by_columns = gs_gpn_shares_columns(r);
+    struct gs_team_queues queues = {0};
+#pragma omp parallel
+    {
+        struct gs_team team =
+            gs_team_member((size_t)omp_get_thread_num(), (size_t)omp_get_num_threads(), r->batch,
+                           by_columns, &queues);
+        if (r->config->heads)
+            begin_stretch(r, &team, at, count, segment_ends, begin + at + count == r->steps);
+        gs_team_meet(&team);
+        for (size_t s = count; s-- > 0;) step_back(r, &team, at + s, s, begin + at + s);
+        if (behind) gs_gpn_stretch_flush(r, behind);
+#pragma omp barrier
+        gs_gpn_ground_scatter(r, count);
+    }
+}
+
 void gs_gpn_segment_backward(struct gs_gpn_runner *r, size_t begin, size_t steps) {
-    bool by_columns = gs_gpn_shares_columns(r);
-    size_t stretches = (steps + r->stretch - 1) / r->stretch;
-    for (size_t stretch = stretches; stretch-- > 0;) {
+    const struct gs_gpn_left *behind = NULL;
+    for (size_t stretch = (steps + r->stretch - 1) / r->stretch; stretch-- > 0;) {
         size_t at = stretch * r->stretch;
         size_t count = steps - at < r->stretch ? steps - at : r->stretch;
+        struct gs_gpn_left *now = &r->back.left[stretch % 2];
+        now->at = at;
+        now->steps = count;
+        r->back.now = now;
         gs_gpn_ground_collect(r, begin + at, count);
         memset(r->ground_gradient, 0, r->ground.count * r->config->width * sizeof(float));
-        struct gs_team_queues queues = {0};
-#pragma omp parallel
-        {
-            struct gs_team team =
-                gs_team_member((size_t)omp_get_thread_num(), (size_t)omp_get_num_threads(),
-                               r->batch, by_columns, &queues);
-            if (r->config->heads)
-                begin_stretch(r, &team, at, count, at + count == steps,
-                              begin + at + count == r->steps);
-            gs_team_meet(&team);
-            for (size_t s = count; s-- > 0;) step_back(r, &team, at + s, s, begin + at + s);
-#pragma omp barrier
-            gs_gpn_ground_scatter(r, count);
-            gs_gpn_stretch_flush(r, at, count);
-        }
+        stretch_back(r, begin, at, count, at + count == steps, behind);
         gs_gpn_ground_backward(r);
+        behind = now;
     }
+#pragma omp parallel
+    gs_gpn_stretch_flush(r, behind);
 }

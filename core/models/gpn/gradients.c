@@ -18,31 +18,30 @@ static void add_columns(double *sums, const float *dy, size_t rows, size_t width
 }
 
 /* Those columns of layer i's gradients that have a bias: gate and query, key, decay. */
-static void add_biases(struct gs_gpn_runner *r, size_t i, size_t rows) {
+static void add_biases(struct gs_gpn_runner *r, size_t i, const float *dy, size_t rows) {
     const struct gs_gpn_columns *col = gs_columns(r, i);
-    const float *dy = r->back.in[i];
     add_columns(r->bias_in[i], dy, rows, col->count, col->gate, col->read_gate);
     if (i > 0 || !r->config->heads) return;
     add_columns(r->bias_in[i], dy, rows, col->count, col->key, col->strength);
     add_columns(r->bias_in[i], dy, rows, col->count, col->decay, col->count);
 }
 
-void gs_gpn_stretch_flush(struct gs_gpn_runner *r, size_t at, size_t steps) {
+void gs_gpn_stretch_flush(struct gs_gpn_runner *r, const struct gs_gpn_left *left) {
     const struct gs_gpn_config *c = r->config;
-    const size_t rows = steps * r->batch, d = c->width;
+    const size_t at = left->at, rows = left->steps * r->batch, d = c->width;
     for (size_t i = 0; i < c->layers; i++) {
         gs_matrix_accumulate(&r->weights.in[i], gs_at(r, &r->tape.layers[i].normal, at),
-                             r->back.in[i], rows);
-        gs_matrix_accumulate(&r->weights.ffn_out[i], r->back.activation[i], r->back.out[i], rows);
+                             left->in[i], rows);
+        gs_matrix_accumulate(&r->weights.ffn_out[i], left->activation[i], left->out[i], rows);
         if (c->heads)
-            gs_matrix_accumulate(&r->weights.read_out[i], r->back.read[i], r->back.out[i], rows);
-        add_biases(r, i, rows);
+            gs_matrix_accumulate(&r->weights.read_out[i], left->read[i], left->out[i], rows);
+        add_biases(r, i, left->in[i], rows);
     }
-    gs_matrix_accumulate(&r->weights.head, gs_at(r, &r->tape.predicted_normal, at), r->back.head,
+    gs_matrix_accumulate(&r->weights.head, gs_at(r, &r->tape.predicted_normal, at), left->head,
                          rows);
     const size_t wide = d + c->embedding;
-    add_columns(r->bias_head, r->back.head, rows, wide, 0, c->decoder_bias ? wide : d);
-    if (c->heads) add_columns(r->a_log_sum, r->back.a_log, rows, c->heads, 0, c->heads);
+    add_columns(r->bias_head, left->head, rows, wide, 0, c->decoder_bias ? wide : d);
+    if (c->heads) add_columns(r->a_log_sum, left->a_log, rows, c->heads, 0, c->heads);
     /* the region's end is the barrier */
 }
 

@@ -62,7 +62,7 @@ void gs_gpn_ground_scatter(struct gs_gpn_runner *r, size_t steps) {
         size_t width = d - from < CHUNK ? d - from : CHUNK;
         for (size_t i = 0; i < steps * r->batch; i++) {
             size_t token = r->ground.row[i];
-            gs_kernels()->add(r->back.ground + i * d + from, width,
+            gs_kernels()->add(r->back.now->ground + i * d + from, width,
                               r->ground_gradient + token * d + from);
         }
     }

@@ -142,20 +142,21 @@ static void plan_decoding(struct plan *plan, struct gs_gpn_runner *r) {
         r->loss_gradient = floats(plan, r->options.steps, r->options.batch, c->embedding);
 }
 
-static void plan_layer_back(struct plan *plan, struct gs_gpn_runner *r, size_t i) {
+static void plan_left(struct plan *plan, struct gs_gpn_runner *r, struct gs_gpn_left *left) {
     const struct gs_gpn_config *c = r->config;
-    const size_t positions = r->stretch * r->options.batch;
-    size_t columns = gs_columns(r, i)->count;
-    float *in = floats(plan, positions, columns, 1), *out = floats(plan, positions, c->width, 1);
-    float *activation = floats(plan, positions, c->ffn, 1);
-    float *read = floats(plan, positions, c->heads, c->value);
-    double *bias = take(plan, columns, 1, 1, sizeof *bias);
-    if (!plan->base) return;
-    r->back.in[i] = in;
-    r->back.out[i] = out;
-    r->back.activation[i] = activation;
-    r->back.read[i] = read;
-    r->bias_in[i] = bias;
+    const size_t B = r->options.batch, steps = r->stretch, values = c->heads * c->value;
+    float ***const lists[] = {&left->in, &left->out, &left->activation, &left->read};
+    for (size_t i = 0; i < 4; i++) *lists[i] = take(plan, c->layers, 1, 1, sizeof **lists[i]);
+    for (size_t i = 0; i < c->layers; i++) {
+        const size_t widths[] = {gs_columns(r, i)->count, c->width, c->ffn, values};
+        for (size_t j = 0; j < 4; j++) {
+            float *rows = floats(plan, steps, B, widths[j]);
+            if (plan->base) (*lists[j])[i] = rows;
+        }
+    }
+    left->head = floats(plan, steps, B, c->width + c->embedding);
+    left->ground = floats(plan, steps, B, c->width);
+    left->a_log = floats(plan, steps, B, c->heads);
 }
 
 static void plan_back(struct plan *plan, struct gs_gpn_runner *r) {
@@ -163,13 +164,12 @@ static void plan_back(struct plan *plan, struct gs_gpn_runner *r) {
     const size_t B = r->options.batch, steps = r->stretch, d = c->width;
     const size_t keys = c->heads * c->key, values = c->heads * c->value;
     struct gs_gpn_stretch *back = &r->back;
-    float ***const lists[] = {&back->in, &back->out, &back->activation, &back->read};
-    for (size_t i = 0; i < 4; i++) *lists[i] = take(plan, c->layers, 1, 1, sizeof **lists[i]);
+    for (size_t i = 0; i < 2; i++) plan_left(plan, r, &back->left[i]);
     r->bias_in = take(plan, c->layers, 1, 1, sizeof *r->bias_in);
-    for (size_t i = 0; i < c->layers; i++) plan_layer_back(plan, r, i);
-    back->head = floats(plan, steps, B, d + c->embedding);
-    back->ground = floats(plan, steps, B, d);
-    back->a_log = floats(plan, steps, B, c->heads);
+    for (size_t i = 0; i < c->layers; i++) {
+        double *bias = take(plan, gs_columns(r, i)->count, 1, 1, sizeof *bias);
+        if (plan->base) r->bias_in[i] = bias;
+    }
     back->keys = floats(plan, steps, B, keys);
     back->diffs = floats(plan, steps, B, values);
     back->decays = floats(plan, steps, B, c->heads);

@@ -75,13 +75,20 @@ struct gs_gpn_ground {
     float *ground;   /* (count, d) */
 };
 
-/* Gradients of one stretch of steps, ready for the weights' products. */
-struct gs_gpn_stretch {
+/* What the steps of one stretch leave for the weights' gradients. */
+struct gs_gpn_left {
     float **in, **out;          /* per layer (steps, batch, columns), (steps, batch, d) */
     float **activation, **read; /* per layer (steps, batch, f), (steps, batch, H dv) */
     float *head;                /* (steps, batch, d + e) */
     float *ground;              /* (steps, batch, d) */
     float *a_log;               /* (steps, batch, H) */
+    size_t at, steps;           /* of the segment */
+};
+
+/* What goes back through a stretch of steps. */
+struct gs_gpn_stretch {
+    struct gs_gpn_left left[2]; /* of the stretch in hand and of the one behind it */
+    struct gs_gpn_left *now;    /* that in hand */
     /* what the stretch's steps wrote, head by head (gs_past): (batch, H, steps, …) */
     float *keys, *diffs, *decays, *strengths;
     /* carried from step to step */
@@ -188,8 +195,9 @@ void gs_gpn_decode_embedding(void *runner, const float *vectors, size_t rows, fl
 
 /* backward.c: all steps of the segment on the tape, last to first. */
 void gs_gpn_segment_backward(struct gs_gpn_runner *r, size_t begin, size_t steps);
-/* gradients.c: the stretch's products into the matrices' gradients. */
-void gs_gpn_stretch_flush(struct gs_gpn_runner *r, size_t at, size_t steps);
+/* gradients.c: the products of what a stretch left into the matrices' gradients. Called by all
+ * threads of a region, which take them part by part; does not wait for the others. */
+void gs_gpn_stretch_flush(struct gs_gpn_runner *r, const struct gs_gpn_left *left);
 /* What flows into s_prev before the window; ds_prev (batch, d) may be NULL. */
 void gs_gpn_first_key_backward(struct gs_gpn_runner *r, float *previous);
 /* Everything gathered over the window, times scale, into the parameters' gradients. */
