@@ -97,9 +97,9 @@ static void update_range(const struct update *u, float decay, float *restrict p,
 
 static struct update prepare(const struct gs_adamw *adamw, double norm, double rate) {
     const struct gs_adamw_options *o = &adamw->options;
-    double n = (double)adamw->updates;
+    double n = (double)adamw->updates, divisor = norm + o->clip_epsilon;
     return (struct update){
-        .scale = norm > o->clip_norm ? (float)(o->clip_norm / norm) : 1.0f,
+        .scale = divisor > o->clip_norm ? (float)(o->clip_norm / divisor) : 1.0f,
         .keep1 = (float)o->beta1,
         .take1 = (float)(1 - o->beta1),
         .keep2 = (float)o->beta2,

@@ -3,7 +3,9 @@
 #include "core/base/file.h"
 #include "core/base/memory.h"
 #include "core/training/config_fields.h"
+#include "core/training/schedule.h"
 
+#include <math.h>
 #include <string.h>
 
 void gs_training_config_destroy(struct gs_training_config *config) {
@@ -16,6 +18,7 @@ void gs_training_config_destroy(struct gs_training_config *config) {
     gs_free(config->log);
     gs_free(config->init);
     gs_free(config->resume);
+    gs_free(config->schedule);
     gs_free(config);
 }
 
@@ -106,6 +109,15 @@ static enum gs_status check_together(struct gs_training_config *config, struct g
         return fail_pair(config, "training.truncate_bptt", "the gradient is cut behind the window",
                          "training.seq_len", "at most", config->seq_len, config->truncate_bptt,
                          error);
+    enum gs_cosine cosine;
+    if (config->schedule && !gs_cosine_named(config->schedule, &cosine)) {
+        gs_fail(error, GS_CONFIG, "the config names an unknown schedule");
+        gs_error_expected(error, "%s or %s", gs_cosine_name(GS_COSINE_AFTER_WARMUP),
+                          gs_cosine_name(GS_COSINE_FROM_START));
+        gs_error_found(error, "\"%.100s\"", config->schedule);
+        gs_error_where(error, "%s: optimizer.schedule", config->source);
+        return GS_CONFIG;
+    }
     if (strchr(config->name, '/') || config->name[0] == '.') {
         gs_fail(error, GS_CONFIG, "the run's name cannot stand in a file name");
         gs_error_expected(error, "no '/' and no '.' in front");
@@ -155,6 +167,7 @@ enum gs_status gs_training_config_read(const char *path,
     if (!overrides) overrides = &none;
     struct gs_training_config *read = gs_calloc(1, sizeof *read);
     if (!read) return gs_fail_memory(error, sizeof *read, "a config");
+    read->clip_epsilon = (double)NAN;
     read->source = gs_strdup(path);
     enum gs_status status = read->source ? GS_OK : gs_fail_memory(error, strlen(path), "a path");
     if (status == GS_OK) status = gs_json_read_file(path, &read->object, error);

@@ -1,8 +1,9 @@
 /* config.h - the config of a training run: the authors' JSON with a few keys of our own.
  *
  * Source: the authors' BaseTrainConfig (../shared/spec/model.md, "Config keys"). Ours are kind,
- * init, training.truncate_bptt and logging.keep. Unknown keys are refused with the nearest known
- * one; every value is checked for type and range. Paths in the file are relative to its own folder.
+ * init, training.truncate_bptt, optimizer.schedule, optimizer.clip_epsilon and logging.keep.
+ * Unknown keys are refused with the nearest known one; every value is checked for type and range.
+ * Paths in the file are relative to its own folder.
  */
 #ifndef GS_CORE_TRAINING_CONFIG_H
 #define GS_CORE_TRAINING_CONFIG_H
@@ -37,6 +38,8 @@ struct gs_training_config {
     double learning_rate, adam_beta1, adam_beta2, weight_decay;
     double min_lr_ratio, grad_clip_norm;
     size_t warmup_steps;
+    char *schedule;      /* a name of core/training/schedule.h; NULL: the kind's own */
+    double clip_epsilon; /* NaN: the kind's own */
 
     size_t log_every, save_every; /* steps */
     size_t keep;                  /* logging.keep: the newest so many checkpoints stay; 0: all */

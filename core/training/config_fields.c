@@ -62,6 +62,8 @@ static const struct field fields[] = {
     {"optimizer", "warmup_steps", COUNT, REQUIRED, AT(warmup_steps), &from_0},
     {"optimizer", "min_lr_ratio", REAL, REQUIRED, AT(min_lr_ratio), &unit},
     {"optimizer", "grad_clip_norm", REAL, REQUIRED, AT(grad_clip_norm), &positive},
+    {"optimizer", "schedule", TEXT, OPTIONAL, AT(schedule), NULL},
+    {"optimizer", "clip_epsilon", REAL, OPTIONAL, AT(clip_epsilon), &not_negative},
     {"logging", "log_every", COUNT, REQUIRED, AT(log_every), &from_1},
     {"logging", "save_every", COUNT, REQUIRED, AT(save_every), &from_1},
     {"logging", "keep", COUNT, OPTIONAL, AT(keep), &from_0},

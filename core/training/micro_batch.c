@@ -9,7 +9,7 @@ static enum gs_status allocate(struct gs_micro_batch *m, struct gs_error *error)
     if (!gs_multiply(m->options.batch, m->window, &ids)) ids = SIZE_MAX; /* fails below */
     m->ids = gs_calloc(ids, sizeof *m->ids);
     if (!m->ids) return gs_fail_memory(error, ids, "the tokens of a batch");
-    size_t piece = m->options.batch * m->piece;
+    size_t piece = m->options.batch * (m->piece + m->first);
     m->piece_ids = gs_calloc(piece, sizeof *m->piece_ids);
     m->nll = gs_calloc(piece, sizeof *m->nll);
     m->metrics = gs_calloc(m->metric_count, sizeof *m->metrics);
@@ -22,17 +22,18 @@ static bool is_cut(const struct gs_micro_batch_options *options) {
     return options->truncate > 0 && options->truncate < options->predicted;
 }
 
-static size_t piece_of(const struct gs_micro_batch_options *options, size_t window) {
-    return is_cut(options) ? options->truncate : window;
+static size_t piece_of(const struct gs_micro_batch_options *options) {
+    return is_cut(options) ? options->truncate : options->predicted;
 }
 
 static struct gs_runner_options runner_options(const struct gs_micro_batch_options *options,
-                                               size_t piece) {
+                                               size_t first) {
     return (struct gs_runner_options){.batch = options->batch,
-                                      .steps = piece,
+                                      .steps = piece_of(options) + first,
                                       .train = true,
                                       .bf16 = options->bf16,
-                                      .recompute_every = options->recompute_every};
+                                      .recompute_every = options->recompute_every,
+                                      .last_is_target = true};
 }
 
 /* *sum += batch * steps * size; false when it wraps. */
@@ -44,12 +45,11 @@ static bool add_bytes(size_t *sum, size_t batch, size_t steps, size_t size) {
 
 size_t gs_micro_batch_bytes(const struct gs_model *model,
                             const struct gs_micro_batch_options *options) {
+    const struct gs_runner_options runner = runner_options(options, gs_model_first(model));
     const size_t window = options->predicted + gs_model_first(model);
-    const size_t piece = piece_of(options, window);
-    const struct gs_runner_options runner = runner_options(options, piece);
     size_t bytes = gs_runner_bytes(model, &runner);
     bool good = add_bytes(&bytes, options->batch, window, sizeof(uint32_t)) &&
-                add_bytes(&bytes, options->batch, piece, sizeof(uint32_t) + sizeof(float)) &&
+                add_bytes(&bytes, options->batch, runner.steps, sizeof(uint32_t) + sizeof(float)) &&
                 add_bytes(&bytes, options->batch, gs_model_state_floats(model), sizeof(float));
     return good ? bytes : SIZE_MAX;
 }
@@ -57,9 +57,10 @@ size_t gs_micro_batch_bytes(const struct gs_model *model,
 enum gs_status gs_micro_batch_create(struct gs_model *model,
                                      const struct gs_micro_batch_options *options,
                                      struct gs_micro_batch **micro_batch, struct gs_error *error) {
-    size_t first = gs_model_first(model);
-    if (is_cut(options) && first > 0) {
-        gs_fail(error, GS_UNSUPPORTED, "the gradient of a %s cannot be cut inside a window",
+    if (is_cut(options) && gs_model_state_floats(model) == 0) {
+        gs_fail(error, GS_UNSUPPORTED,
+                "the gradient of a %s cannot be cut inside a window: it has no state that could be "
+                "carried on",
                 gs_model_kind(model));
         gs_error_expected(error, "training.truncate_bptt 0");
         gs_error_found(error, "%zu", options->truncate);
@@ -68,9 +69,10 @@ enum gs_status gs_micro_batch_create(struct gs_model *model,
     struct gs_micro_batch *m = gs_calloc(1, sizeof *m);
     if (!m) return gs_fail_memory(error, sizeof *m, "a batch");
     m->options = *options;
-    m->window = options->predicted + first;
-    m->piece = piece_of(options, m->window);
-    const struct gs_runner_options runner = runner_options(options, m->piece);
+    m->first = gs_model_first(model);
+    m->window = options->predicted + m->first;
+    m->piece = piece_of(options);
+    const struct gs_runner_options runner = runner_options(options, m->first);
     enum gs_status status = gs_runner_create(model, &runner, &m->runner, error);
     if (status == GS_OK) status = gs_state_create(model, options->batch, &m->state, error);
     if (status == GS_OK) {
@@ -96,18 +98,20 @@ void gs_micro_batch_destroy(struct gs_micro_batch *m) {
     gs_free(m);
 }
 
-/* Sum of the losses of a piece; positions in front of `first` are not predicted. */
-static double sum_losses(const struct gs_micro_batch *m, size_t steps, size_t first) {
+/* Sum of the losses of a piece; its first positions are not predicted. */
+static double sum_losses(const struct gs_micro_batch *m, size_t steps) {
     double sum = 0;
     for (size_t b = 0; b < m->options.batch; b++)
-        for (size_t t = first; t < steps; t++) sum += (double)m->nll[b * steps + t];
+        for (size_t t = m->first; t < steps; t++) sum += (double)m->nll[b * steps + t];
     return sum;
 }
 
-/* Tokens `start` … `start + steps` of every window, forward and backward. */
-static enum gs_status run_piece(struct gs_micro_batch *m, size_t start, size_t steps, float scale,
+/* The piece that predicts `count` tokens of every window, forward and backward. Where the model
+ * predicts the next token, `start` is the token before them, the last one of the piece before. */
+static enum gs_status run_piece(struct gs_micro_batch *m, size_t start, size_t count, float scale,
                                 struct gs_parameters *gradients, double *sum,
                                 struct gs_error *error) {
+    const size_t steps = count + m->first;
     for (size_t b = 0; b < m->options.batch; b++)
         memcpy(m->piece_ids + b * steps, m->ids + b * m->window + start,
                steps * sizeof *m->piece_ids);
@@ -115,11 +119,10 @@ static enum gs_status run_piece(struct gs_micro_batch *m, size_t start, size_t s
         gs_runner_forward(m->runner, m->state, m->piece_ids, NULL, steps, NULL, m->nll, error);
     if (status == GS_OK) status = gs_runner_backward(m->runner, scale, gradients, NULL, error);
     if (status != GS_OK) return status;
-    size_t not_predicted = start == 0 ? m->window - m->options.predicted : 0;
-    *sum += sum_losses(m, steps, not_predicted);
-    size_t count;
-    const struct gs_metric *metrics = gs_runner_metrics(m->runner, &count);
-    double share = (double)steps / (double)m->window;
+    *sum += sum_losses(m, steps);
+    size_t metric_count;
+    const struct gs_metric *metrics = gs_runner_metrics(m->runner, &metric_count);
+    double share = (double)count / (double)m->options.predicted;
     for (size_t i = 0; i < m->metric_count; i++) m->metrics[i] += share * metrics[i].value;
     return GS_OK;
 }
@@ -135,9 +138,9 @@ enum gs_status gs_micro_batch_run(struct gs_micro_batch *m, const struct gs_toke
     double sum = 0;
     gs_state_reset(m->state);
     memset(m->metrics, 0, m->metric_count * sizeof *m->metrics);
-    for (size_t start = 0; start < m->window && status == GS_OK; start += m->piece) {
-        size_t left = m->window - start, steps = left < m->piece ? left : m->piece;
-        status = run_piece(m, start, steps, scale, gradients, &sum, error);
+    for (size_t start = 0; start < m->options.predicted && status == GS_OK; start += m->piece) {
+        size_t left = m->options.predicted - start, part = left < m->piece ? left : m->piece;
+        status = run_piece(m, start, part, scale, gradients, &sum, error);
     }
     *loss = sum / count;
     return status;

@@ -19,19 +19,20 @@ struct gs_micro_batch_options {
 
 struct gs_micro_batch {
     struct gs_micro_batch_options options;
-    size_t window; /* tokens of a window: predicted + gs_model_first */
-    size_t piece;  /* tokens run through at a time */
+    size_t first;  /* gs_model_first */
+    size_t window; /* tokens of a window: predicted + first */
+    size_t piece;  /* predicted tokens run through at a time */
     struct gs_runner *runner;
     struct gs_state *state;
     uint32_t *ids;       /* (batch, window) */
-    uint32_t *piece_ids; /* (batch, piece) */
-    float *nll;          /* (batch, piece) */
+    uint32_t *piece_ids; /* (batch, piece + first) */
+    float *nll;          /* (batch, piece + first) */
     size_t metric_count;
     double *metrics; /* of the last run, averaged over its pieces; gs_runner_metrics' order */
 };
 
-/* `model` is borrowed and must outlive it. GS_UNSUPPORTED when the model has positions that are not
- * predicted and the gradient is to be cut. Free with gs_micro_batch_destroy (NULL is fine). */
+/* `model` is borrowed and must outlive it. GS_UNSUPPORTED when the gradient is to be cut and the
+ * model keeps nothing between windows. Free with gs_micro_batch_destroy (NULL is fine). */
 enum gs_status gs_micro_batch_create(struct gs_model *model,
                                      const struct gs_micro_batch_options *options,
                                      struct gs_micro_batch **micro_batch, struct gs_error *error);

@@ -23,6 +23,10 @@ static struct gs_json *exact(double number) {
     return gs_json_new_string(text);
 }
 
+static struct gs_json *setting_json(const struct gs_run_setting *setting) {
+    return setting->text ? gs_json_new_string(setting->text) : exact(setting->value);
+}
+
 static char *position_text(const struct gs_run_position *p, const struct gs_adamw *adamw,
                            const struct gs_run_identity *identity) {
     struct gs_json *object = gs_json_new_object(), *metrics = gs_json_new_array();
@@ -36,17 +40,20 @@ static char *position_text(const struct gs_run_position *p, const struct gs_adam
                   {"skipped_in_a_row", p->skipped_in_a_row},
                   {"logged_step", p->logged_step},
                   {"batch_size", identity->batch_size},
-                  {"window", identity->window}};
+                  {"window", identity->window},
+                  {"tokens", identity->tokens}};
     struct gs_json *settings = gs_json_new_object();
     bool good = gs_json_set(object, "metrics", metrics);
     good = gs_json_set(object, "settings", settings) && good;
     for (size_t i = 0; i < GS_RUN_SETTINGS && identity->settings[i].key && good; i++)
-        good = gs_json_set(settings, identity->settings[i].key, exact(identity->settings[i].value));
+        good =
+            gs_json_set(settings, identity->settings[i].key, setting_json(&identity->settings[i]));
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         good = gs_json_set(object, counts[i].key, gs_json_new_integer((int64_t)counts[i].number)) &&
                good;
     good =
         gs_json_set(object, "tokens_sha256", gs_json_new_string(identity->tokens_sha256)) && good;
+    good = gs_json_set(object, "data", gs_json_new_string(identity->data)) && good;
     good = gs_json_set(object, "loss", exact(p->loss)) && good;
     good = gs_json_set(object, "grad_norm", exact(p->grad_norm)) && good;
     for (size_t i = 0; i < p->metric_count && good; i++)
@@ -171,8 +178,7 @@ static enum gs_status read_position(const char *path, const struct gs_json *json
 
 static enum gs_status fail_other(const char *path, const char *what, const char *expected,
                                  const char *found, struct gs_error *error) {
-    gs_fail(error, GS_CONFIG, "the earlier run had another %s, so this one cannot go on from it",
-            what);
+    gs_fail(error, GS_CONFIG, "the earlier run had %s, so this one cannot go on from it", what);
     gs_error_expected(error, "%.250s", expected ? expected : "none");
     gs_error_found(error, "%.250s", found ? found : "none");
     gs_error_where(error, "%s", path);
@@ -187,7 +193,28 @@ static enum gs_status check_count(const char *path, const struct gs_json *json, 
     char expected[32], found[32];
     snprintf(expected, sizeof expected, "%llu", (unsigned long long)number);
     snprintf(found, sizeof found, "%zu", mine);
-    return fail_other(path, key, expected, found, error);
+    char what[64];
+    snprintf(what, sizeof what, "another %s", key);
+    return fail_other(path, what, expected, found, error);
+}
+
+/* Files of older runs say only the hash of their data. */
+static enum gs_status check_data(const char *path, const struct gs_json *json,
+                                 const struct gs_run_identity *mine, struct gs_error *error) {
+    const char *sha256 = gs_json_string(gs_json_get(json, "tokens_sha256"));
+    if (sha256 && strcmp(sha256, mine->tokens_sha256) == 0) return GS_OK;
+    const char *data = gs_json_string(gs_json_get(json, "data"));
+    int64_t tokens = 0;
+    char expected[256], found[256];
+    if (data && gs_json_integer(gs_json_get(json, "tokens"), &tokens))
+        snprintf(expected, sizeof expected, "the %lld tokens that were in %.120s (sha256 %.16s…)",
+                 (long long)tokens, data, sha256 ? sha256 : "");
+    else
+        snprintf(expected, sizeof expected, "tokens with sha256 %.64s",
+                 sha256 ? sha256 : "unknown");
+    snprintf(found, sizeof found, "%llu tokens in %.120s (sha256 %.16s…)",
+             (unsigned long long)mine->tokens, mine->data, mine->tokens_sha256);
+    return fail_other(path, "other data", expected, found, error);
 }
 
 static enum gs_status check_identity(const char *path, const struct gs_safetensors *file,
@@ -199,36 +226,52 @@ static enum gs_status check_identity(const char *path, const struct gs_safetenso
     if (!config) return gs_fail_memory(error, 0, "a config");
     enum gs_status status = GS_OK;
     if (!their_config || strcmp(their_config, config) != 0)
-        status = fail_other(path, "model", their_config, config, error);
+        status = fail_other(path, "another model", their_config, config, error);
     gs_free(config);
-    const char *tokens = gs_json_string(gs_json_get(json, "tokens_sha256"));
-    if (status == GS_OK && (!tokens || strcmp(tokens, identity->tokens_sha256) != 0))
-        status = fail_other(path, "data", tokens, identity->tokens_sha256, error);
+    if (status == GS_OK) status = check_data(path, json, identity, error);
     if (status == GS_OK)
         status = check_count(path, json, "batch_size", identity->batch_size, error);
     if (status == GS_OK) status = check_count(path, json, "window", identity->window, error);
     return status;
 }
 
-/* Settings that differ, as "key 1 -> 2, …" in p->changed; files of older runs say nothing of them.
- */
+/* Does a setting differ from the file's? Then "key theirs -> mine" in `change`. Files of older runs
+ * do not say all of them. */
+static enum gs_status compare_setting(const char *path, const struct gs_json *settings,
+                                      const struct gs_run_setting *mine, char *change, size_t size,
+                                      struct gs_error *error) {
+    const struct gs_json *theirs = gs_json_get(settings, mine->key);
+    double number;
+    change[0] = '\0';
+    if (!theirs) return GS_OK;
+    if (mine->text) {
+        const char *word = gs_json_string(theirs);
+        if (!word) return fail_file(path, "a setting of the run cannot be read", mine->key, error);
+        if (strcmp(word, mine->text) != 0)
+            snprintf(change, size, "%s %.60s -> %s", mine->key, word, mine->text);
+        return GS_OK;
+    }
+    enum gs_status status = read_sum(path, theirs, &number, error);
+    if (status == GS_OK && number != mine->value)
+        snprintf(change, size, "%s %.9g -> %.9g", mine->key, number, mine->value);
+    return status;
+}
+
+/* All that differ, parted by commas, in p->changed. */
 static enum gs_status compare_settings(const char *path, const struct gs_json *json,
                                        const struct gs_run_identity *identity,
                                        struct gs_run_position *p, struct gs_error *error) {
     const struct gs_json *settings = gs_json_get(json, "settings");
+    char change[160];
     size_t length = 0;
     p->changed[0] = '\0';
     for (size_t i = 0; i < GS_RUN_SETTINGS && identity->settings[i].key; i++) {
-        const struct gs_run_setting *mine = &identity->settings[i];
-        const struct gs_json *text = gs_json_get(settings, mine->key);
-        double theirs;
-        if (!text) continue;
-        enum gs_status status = read_sum(path, text, &theirs, error);
+        enum gs_status status =
+            compare_setting(path, settings, &identity->settings[i], change, sizeof change, error);
         if (status != GS_OK) return status;
-        if (theirs == mine->value || length >= sizeof p->changed) continue;
-        length +=
-            (size_t)snprintf(p->changed + length, sizeof p->changed - length, "%s%s %.9g -> %.9g",
-                             length ? ", " : "", mine->key, theirs, mine->value);
+        if (!change[0] || length >= sizeof p->changed) continue;
+        length += (size_t)snprintf(p->changed + length, sizeof p->changed - length, "%s%s",
+                                   length ? ", " : "", change);
     }
     return GS_OK;
 }

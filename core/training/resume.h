@@ -14,10 +14,11 @@
 #include <stdint.h>
 
 /* What shapes a run's steps beside its model and data. */
-enum { GS_RUN_SETTINGS = 12, GS_RUN_CHANGES = 512 };
+enum { GS_RUN_SETTINGS = 14, GS_RUN_CHANGES = 512 };
 struct gs_run_setting {
     const char *key; /* as in the config: "optimizer.learning_rate"; NULL: no setting */
     double value;
+    const char *text; /* stands for the value where it is a word; static; or NULL */
 };
 
 /* Where a run is. */
@@ -35,7 +36,8 @@ struct gs_run_position {
 
 struct gs_run_identity {
     /* what must be the same for the data position to mean the same */
-    const char *tokens_sha256;
+    const char *tokens_sha256, *data; /* of the data's tokens; the path they came from */
+    uint64_t tokens;                  /* in the data */
     size_t batch_size, window;
     /* what may be another, since it only makes the steps to come other ones; but it is said */
     struct gs_run_setting settings[GS_RUN_SETTINGS];

@@ -7,6 +7,7 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/checkpoint/model_config.h"
 #include "core/training/memory.h"
+#include "core/training/recipe.h"
 
 #include <string.h>
 
@@ -174,22 +175,7 @@ static enum gs_status open_data(struct gs_training *t, const struct gs_model *mo
     if (plan->tokens < plan->window) return fail_short(t, "one window", plan->window, error);
     if (plan->tokens < batch) return fail_short(t, "one batch of windows", batch, error);
     if (plan->tokens < step) return fail_short(t, "one step's batches", step, error);
-    t->identity = (struct gs_run_identity){
-        .tokens_sha256 = gs_tokens_sha256(t->tokens),
-        .batch_size = config->batch_size,
-        .window = plan->window,
-        .settings = {{"training.grad_accum", (double)config->grad_accum},
-                     {"training.total_steps", (double)config->total_steps},
-                     {"training.truncate_bptt", (double)config->truncate_bptt},
-                     {"training.bf16", (double)config->bf16},
-                     {"training.seed", (double)config->seed},
-                     {"optimizer.learning_rate", config->learning_rate},
-                     {"optimizer.adam_beta1", config->adam_beta1},
-                     {"optimizer.adam_beta2", config->adam_beta2},
-                     {"optimizer.weight_decay", config->weight_decay},
-                     {"optimizer.min_lr_ratio", config->min_lr_ratio},
-                     {"optimizer.warmup_steps", (double)config->warmup_steps},
-                     {"optimizer.grad_clip_norm", config->grad_clip_norm}}};
+    t->identity = gs_training_identity(config, model, t->tokens);
     return gs_tokens_check(t->tokens, gs_model_vocab(model), error);
 }
 
@@ -236,15 +222,8 @@ static enum gs_status make_micro_batch(struct gs_training *t, struct gs_error *e
 static enum gs_status make_optimiser(struct gs_training *t, struct gs_error *error) {
     const struct gs_training_config *config = t->config;
     const struct gs_parameters *parameters = gs_model_parameters(t->model);
-    const struct gs_adamw_options options = {.beta1 = config->adam_beta1,
-                                             .beta2 = config->adam_beta2,
-                                             .epsilon = 1e-8,
-                                             .weight_decay = config->weight_decay,
-                                             .clip_norm = config->grad_clip_norm};
-    t->schedule = (struct gs_schedule){.peak = config->learning_rate,
-                                       .min_ratio = config->min_lr_ratio,
-                                       .warmup_steps = config->warmup_steps,
-                                       .total_steps = config->total_steps};
+    const struct gs_adamw_options options = gs_training_adamw_options(config, t->model);
+    t->schedule = gs_training_schedule(config, t->model);
     enum gs_status status = gs_parameters_like(parameters, &t->gradients, error);
     if (status == GS_OK) status = gs_adamw_create(parameters, &options, &t->adamw, error);
     return status;

@@ -14,7 +14,7 @@ enum { TENSORS = 4, STEPS = 25 };
 /* odd sizes, one over the block of the norm, one that is a single value */
 static const size_t counts[TENSORS] = {19001, 1, 37, 12288};
 static const bool decays[TENSORS] = {true, false, false, true};
-static const struct gs_adamw_options options = {0.9, 0.95, 1e-8, 0.1, 1.0};
+static const struct gs_adamw_options options = {0.9, 0.95, 1e-8, 0.1, 1.0, 0};
 
 static struct gs_parameters *make(uint64_t seed, double scale) {
     struct gs_tensor declared[TENSORS] = {0};
@@ -107,7 +107,7 @@ static void test_against_naive(void **state) {
 /* By hand: the first update moves every parameter by the rate, whatever the gradient's size. */
 static void test_first_update(void **state) {
     (void)state;
-    struct gs_adamw_options plain = {0.9, 0.999, 0, 0, 1e30};
+    struct gs_adamw_options plain = {0.9, 0.999, 0, 0, 1e30, 0};
     struct gs_parameters *parameters = make(2, 0), *gradients = make(3, 5);
     struct gs_adamw *adamw = make_adamw(parameters, &plain);
     gs_adamw_update(adamw, parameters, gradients, gs_adamw_norm(adamw, gradients), 0.25);
@@ -128,7 +128,7 @@ static void test_clip_limit(void **state) {
         struct gs_parameters *parameters = make(4, 0), *gradients = make(5, 0);
         gradients->tensors[0].values[0] = 3;
         gradients->tensors[3].values[7] = above ? 40 : 4;
-        struct gs_adamw_options five = {0.5, 0.5, 1e-8, 0, 5};
+        struct gs_adamw_options five = {0.5, 0.5, 1e-8, 0, 5, 0};
         struct gs_adamw *adamw = make_adamw(parameters, &five);
         double norm = gs_adamw_norm(adamw, gradients);
         gs_assert_near("norm", norm, above ? sqrt(9 + 1600) : 5, 0, 1e-15);
@@ -136,6 +136,26 @@ static void test_clip_limit(void **state) {
         double scale = above ? 5 / norm : 1;
         gs_assert_near("m", (double)adamw->first->tensors[0].values[0], 1.5 * scale, 0, 1e-6);
         gs_assert_near("rate 0", (double)parameters->tensors[0].values[0], 0, 0, 0);
+        gs_adamw_destroy(adamw);
+        gs_parameters_destroy(gradients);
+        gs_parameters_destroy(parameters);
+    }
+}
+
+/* torch's clip_grad_norm_: by clip / (norm + 1e-6) where that is below 1. With a clip of 1e-6 it is
+ * half for a norm of 1e-6, and nothing for half of it. */
+static void test_clip_epsilon(void **state) {
+    (void)state;
+    static const double norms[] = {1e-6, 0.25e-6, 1e-7}, scales[] = {0.5, 0.4, 1};
+    static const double clips[] = {1e-6, 0.5e-6, 2e-6};
+    for (size_t i = 0; i < 3; i++) {
+        struct gs_parameters *parameters = make(8, 0), *gradients = make(9, 0);
+        gradients->tensors[3].values[11] = (float)norms[i];
+        struct gs_adamw_options torch = {0.5, 0.5, 1e-8, 0, clips[i], 1e-6};
+        struct gs_adamw *adamw = make_adamw(parameters, &torch);
+        gs_adamw_update(adamw, parameters, gradients, gs_adamw_norm(adamw, gradients), 0);
+        gs_assert_near("m", (double)adamw->first->tensors[3].values[11], 0.5 * scales[i] * norms[i],
+                       0, 1e-6);
         gs_adamw_destroy(adamw);
         gs_parameters_destroy(gradients);
         gs_parameters_destroy(parameters);
@@ -188,7 +208,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_naive), cmocka_unit_test(test_first_update),
         cmocka_unit_test(test_clip_limit),    cmocka_unit_test(test_norm_extremes),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_clip_epsilon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include "core/training/config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,6 +65,8 @@ static void test_good(void **state) {
     assert_string_equal(config->checkpoint, "/abs/run");
     assert_null(config->init);
     assert_null(config->resume);
+    assert_null(config->schedule); /* the kind's own */
+    assert_true(isnan(config->clip_epsilon));
     gs_training_config_destroy(config);
     gs_training_config_destroy(NULL);
 }
@@ -81,6 +84,17 @@ static void test_optional_keys(void **state) {
     assert_int_equal(config->truncate_bptt, 16);
     assert_true(config->bf16);
     assert_null(config->resume);
+    gs_training_config_destroy(config);
+}
+
+static void test_schedule(void **state) {
+    (void)state;
+    struct gs_training_config *config =
+        read(with("\"warmup_steps\"", "\"schedule\":\"cosine_from_start\",\"clip_epsilon\":1e-6,"
+                                      "\"warmup_steps\""),
+             NULL);
+    assert_string_equal(config->schedule, "cosine_from_start");
+    assert_true(config->clip_epsilon == 1e-6);
     gs_training_config_destroy(config);
 }
 
@@ -180,6 +194,10 @@ static const struct mistake {
     {"\"log_every\":1", "\"log_every\":0", "logging.log_every", "at least 1"},
     {"\"batch_size\":4", "\"batch_size\":9000000000000000000", "training.batch_size", "at most"},
     {"\"warmup_steps\":5", "\"warmup_steps\":30", "optimizer.warmup_steps", "below 30"},
+    {"\"warmup_steps\"", "\"schedule\":\"cosine\",\"warmup_steps\"", "optimizer.schedule",
+     "cosine_after_warmup or cosine_from_start"},
+    {"\"warmup_steps\"", "\"clip_epsilon\":-1,\"warmup_steps\"", "optimizer.clip_epsilon",
+     "at least 0"},
     {"\"seed\":11", "\"seed\":11,\"truncate_bptt\":33", "training.truncate_bptt", "at most 32"},
     /* the file itself */
     {"\"run\"", "\"a/b\"", "name", "a/b"},
@@ -205,9 +223,9 @@ static void test_mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),      cmocka_unit_test(test_optional_keys),
-        cmocka_unit_test(test_overrides), cmocka_unit_test(test_bad_overrides),
-        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_good),          cmocka_unit_test(test_optional_keys),
+        cmocka_unit_test(test_schedule),      cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_bad_overrides), cmocka_unit_test(test_mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,9 +57,11 @@ static void naive_adamw(struct naive *naive, const struct gs_training_config *c,
     double norm = 0;
     for (size_t i = 0; i < parameters->stride; i++) norm += naive->g[i] * naive->g[i];
     norm = sqrt(norm);
+    if (!isnan(c->clip_epsilon)) norm += c->clip_epsilon;
     double clip = norm > c->grad_clip_norm ? c->grad_clip_norm / norm : 1;
-    const struct gs_schedule schedule = {c->learning_rate, c->min_lr_ratio, c->warmup_steps,
-                                         c->total_steps};
+    struct gs_schedule schedule = {GS_COSINE_AFTER_WARMUP, c->learning_rate, c->min_lr_ratio,
+                                   c->warmup_steps, c->total_steps};
+    if (c->schedule) assert_true(gs_cosine_named(c->schedule, &schedule.cosine));
     double rate = gs_schedule_rate(&schedule, step), n = (double)step + 1;
     for (size_t t = 0; t < parameters->tensor_count; t++) {
         const struct gs_tensor *tensor = &parameters->tensors[t];
@@ -113,6 +115,16 @@ static void compare_with_naive(const char *folder, const char *const *sets, size
 static void test_against_naive(void **state) {
     (void)state;
     compare_with_naive("naive", NULL, 6);
+}
+
+/* The other recipe for a GPN; the epsilon is large so that it shows. */
+static void test_recipe(void **state) {
+    (void)state;
+    const char *torch[] = {"optimizer.schedule=cosine_from_start", "optimizer.clip_epsilon=0.2",
+                           NULL};
+    compare_with_naive("torch", torch, 6);
+    small_train_ok("optax", NULL);
+    assert_false(small_same_weights("torch", "final", "optax", "final"));
 }
 
 /* Weights are rounded where they are used; what is updated is not. */
@@ -267,10 +279,11 @@ static void test_exhausted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_naive), cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_bf16),          cmocka_unit_test(test_accumulation),
-        cmocka_unit_test(test_shards),        cmocka_unit_test(test_start),
-        cmocka_unit_test(test_report),        cmocka_unit_test(test_exhausted),
+        cmocka_unit_test(test_against_naive), cmocka_unit_test(test_recipe),
+        cmocka_unit_test(test_truncated),     cmocka_unit_test(test_bf16),
+        cmocka_unit_test(test_accumulation),  cmocka_unit_test(test_shards),
+        cmocka_unit_test(test_start),         cmocka_unit_test(test_report),
+        cmocka_unit_test(test_exhausted),
     };
     gs_threads_set(1); /* tiny models: waiting for each other is all that more would do */
     return cmocka_run_group_tests(tests, NULL, NULL);
