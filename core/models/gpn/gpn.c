@@ -119,8 +119,7 @@ static void begin_window(struct gs_gpn_runner *r, struct gs_state *state, const 
     r->effect_sum = r->cosine_sum = 0;
     copy(r, gs_at(r, &r->tape.state, 0), state->parts[0].values, r->config->width);
     if (r->has_loss_gradient) { /* a window whose backward never came */
-        const size_t floats = r->config->vocab * r->config->embedding;
-        memset(r->weights.embedding_gradient, 0, floats * sizeof(float));
+        gs_output_clear(&r->weights.output);
         r->has_loss_gradient = false;
     }
     if (!r->config->heads) return;

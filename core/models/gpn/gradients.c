@@ -94,15 +94,6 @@ static void finish_biases(struct gs_gpn_runner *r, float scale,
     memset(r->a_log_sum, 0, c->heads * sizeof(double));
 }
 
-static void finish_embedding(struct gs_gpn_runner *r, float scale,
-                             const struct gs_parameters *gradients) {
-    const size_t count = r->config->vocab * r->config->embedding;
-    float *values = gs_parameters_find(gradients, r->weights.tensors.embedding->name)->values;
-#pragma omp parallel for schedule(static)
-    for (size_t j = 0; j < count; j++) values[j] += scale * r->weights.embedding_gradient[j];
-    memset(r->weights.embedding_gradient, 0, count * sizeof(float));
-}
-
 void gs_gpn_gradients_finish(struct gs_gpn_runner *r, float scale,
                              const struct gs_parameters *gradients) {
     const struct gs_gpn_config *c = r->config;
@@ -114,5 +105,6 @@ void gs_gpn_gradients_finish(struct gs_gpn_runner *r, float scale,
     gs_matrix_unfold(&r->weights.head, r->weights.bf16, scale, gradients);
     gs_matrix_unfold(&r->weights.fuse, r->weights.bf16, scale, gradients);
     finish_biases(r, scale, gradients);
-    finish_embedding(r, scale, gradients);
+    gs_output_gradient(&r->weights.output, scale,
+                       gs_parameters_find(gradients, r->weights.tensors.embedding->name)->values);
 }

@@ -79,8 +79,8 @@ void gs_gpn_ground_backward(struct gs_gpn_runner *r) {
         gs_packed_product(back, r->ground_gradient + from * d, d, rows, 0, back->panels,
                           r->embedding_row + from * e, e, false);
         for (size_t i = from; i < from + rows; i++)
-            gs_kernels()->rms_backward(
-                r->embedding_row + i * e, r->ground.normal + i * e, r->ground.scale[i], e,
-                r->weights.embedding_gradient + r->ground.token[i] * e, true);
+            gs_kernels()->rms_backward(r->embedding_row + i * e, r->ground.normal + i * e,
+                                       r->ground.scale[i], e,
+                                       r->weights.output.gradient + r->ground.token[i] * e, true);
     }
 }

@@ -115,7 +115,6 @@ struct gs_gpn_runner {
     struct gs_gpn_stretch back;
     /* decoding: a block of rows at a time */
     size_t decode_rows;
-    float *logits;                          /* (decode_rows, V) */
     float *decoded;                         /* (rows of a segment, e): z, gathered */
     float *loss_gradient;                   /* (steps, batch, e): d nll / d z; training */
     float *segment_nll;                     /* (segment * batch) in the tape's order */
@@ -129,7 +128,7 @@ struct gs_gpn_runner {
     uint32_t *tokens; /* (batch, steps) copy, for backward */
     float *memory;    /* the caller's M, (batch, H dk dv) */
     bool want_norm, want_share;
-    bool has_loss_gradient;        /* embedding_gradient and loss_gradient hold a window's */
+    bool has_loss_gradient;        /* the output's gradient and loss_gradient hold a window's */
     double effect_sum, cosine_sum; /* over steps, sequences and layers, for the metrics */
     struct gs_metric metrics[5];
     size_t metric_count;

@@ -1,7 +1,7 @@
 #include "core/models/gpn/weights.h"
 
 #include "core/base/memory.h"
-#include "core/kernels/kernels.h"
+#include "core/models/parts/accumulate.h"
 
 #include <string.h>
 
@@ -83,18 +83,14 @@ static enum gs_status create_ends(const struct gs_gpn_config *c, struct gs_gpn_w
     size_t d = c->width, e = c->embedding;
     enum gs_status status = allocate(&w->head, d, d + e, w->train, error);
     if (status == GS_OK) status = allocate(&w->fuse, e, d, w->train, error);
-    if (status == GS_OK) status = gs_packed_create(e, c->vocab, &w->logits, error);
+    if (status == GS_OK)
+        status = gs_output_create(w->tensors.embedding, w->train, w->bf16, &w->output, error);
     if (status == GS_OK && w->train && c->heads)
         status = gs_packed_create(c->heads * c->key, d, &w->key_back, error);
-    if (status == GS_OK && w->train) status = gs_packed_create(c->vocab, e, &w->logits_back, error);
     if (status != GS_OK) return status;
     fold(&w->head, w->tensors.ground_gate, w->tensors.ground_norm, 0);
     fold(&w->head, w->tensors.decode, w->tensors.decode_norm, d);
     fold(&w->fuse, w->tensors.fuse, w->tensors.fuse_norm, 0);
-    if (!w->train) return GS_OK;
-    w->embedding_gradient = gs_calloc(c->vocab * e, sizeof(float));
-    if (!w->embedding_gradient)
-        return gs_fail_memory(error, c->vocab * e * sizeof(float), "embedding gradients");
     return GS_OK;
 }
 
@@ -126,15 +122,12 @@ void gs_gpn_weights_destroy(const struct gs_gpn_config *c, struct gs_gpn_weights
     release(&w->head);
     release(&w->fuse);
     gs_packed_destroy(&w->key_back);
-    gs_packed_destroy(&w->logits);
-    gs_packed_destroy(&w->logits_back);
-    gs_free(w->embedding_gradient);
+    gs_output_destroy(&w->output);
     gs_free(w->tensors.layers);
 }
 
 size_t gs_gpn_weights_floats(const struct gs_gpn_config *c, bool train) {
-    size_t floats = gs_packed_floats(c->embedding, c->vocab);
-    if (train) floats += gs_packed_floats(c->vocab, c->embedding) + c->vocab * c->embedding;
+    size_t floats = gs_output_floats(c->vocab, c->embedding, train);
     size_t values = c->heads * c->value, keys = c->heads * c->key;
     for (size_t i = 0; i < c->layers + 1; i++) {
         size_t columns = columns_of(c, i == 0).count;
@@ -181,38 +174,17 @@ void gs_gpn_weights_refresh(const struct gs_gpn_config *c, struct gs_gpn_weights
     }
     refresh(&w->head, w->bf16, w->train);
     refresh(&w->fuse, w->bf16, w->train);
-    const struct gs_fold embedding = {w->tensors.embedding, NULL, 0};
-    struct gs_block block = block_of(&embedding, w->bf16, true);
-    gs_packed_put(&w->logits, 0, 0, &block);
-    if (!w->train) return;
-    block.transpose = false;
-    gs_packed_put(&w->logits_back, 0, 0, &block);
-    if (!c->heads) return;
+    gs_output_refresh(&w->output);
+    if (!w->train || !c->heads) return;
     const struct gs_fold key = {w->tensors.key, w->tensors.write_norm, 0};
-    block = block_of(&key, w->bf16, true);
+    struct gs_block block = block_of(&key, w->bf16, true);
     gs_packed_put(&w->key_back, 0, 0, &block);
-}
-
-/* Blocks that the threads take one by one: small enough that all end at about the same time, large
- * enough that what the kernel copies is used often. No bit depends on them. */
-enum { ROW_BLOCK = 264, COLUMN_BLOCK = 256, SMALL_BLOCK = 64, SMALL = 64 * 1024 };
-
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
 }
 
 void gs_matrix_accumulate(const struct gs_matrix *matrix, const float *x, const float *dy,
                           size_t rows) {
-    const size_t inner = matrix->inner, columns = matrix->columns;
-    const size_t wide = inner * columns > SMALL ? COLUMN_BLOCK : SMALL_BLOCK;
-    const size_t across = (columns + wide - 1) / wide, down = (inner + ROW_BLOCK - 1) / ROW_BLOCK;
-#pragma omp for schedule(dynamic) nowait
-    for (size_t block = 0; block < across * down; block++) {
-        size_t row = block / across * ROW_BLOCK, column = block % across * wide;
-        gs_kernels()->outer(x + row, inner, dy + column, columns, rows,
-                            smaller(ROW_BLOCK, inner - row), smaller(wide, columns - column),
-                            matrix->gradient + row * columns + column, columns);
-    }
+    gs_accumulate(x, matrix->inner, dy, matrix->columns, rows, matrix->inner, matrix->columns,
+                  matrix->gradient, matrix->columns);
 }
 
 /* Row i of one fold: dW_i += scale norm_i G_i, dnorm_i += scale W_i . G_i. */

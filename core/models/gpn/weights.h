@@ -9,7 +9,7 @@
  *   read_out[i]  (H dv, d)     with read_out_norm folded in
  *   head         (d, d + e)    ground gate | decode, from the predicted state
  *   fuse         (e, d)        from the token's embedding
- *   logits       (e, V)        the embedding, transposed
+ *   output       (V, e)        the embedding
  * The gradient of a folded matrix gives both parts: dW = diag(w) G, dw_i = sum_j W_ij G_ij.
  */
 #ifndef GS_CORE_MODELS_GPN_WEIGHTS_H
@@ -17,6 +17,7 @@
 
 #include "core/kernels/packed.h"
 #include "core/models/gpn/config.h"
+#include "core/models/parts/output.h"
 
 enum { GS_MAX_FOLDS = 8 };
 
@@ -49,9 +50,8 @@ struct gs_gpn_weights {
     struct gs_gpn_columns first, other;        /* of layer 0, of the others */
     struct gs_matrix *in, *ffn_out, *read_out; /* (layers) */
     struct gs_matrix head, fuse;
-    struct gs_packed key_back;            /* (H dk, d): the key block of in[0], transposed */
-    struct gs_packed logits, logits_back; /* (e, V), (V, e) */
-    float *embedding_gradient;            /* (V, e), sums over a window */
+    struct gs_packed key_back; /* (H dk, d): the key block of in[0], transposed */
+    struct gs_output output;   /* the embedding */
 };
 
 enum gs_status gs_gpn_weights_create(const struct gs_gpn_config *config,

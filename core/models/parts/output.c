@@ -1,0 +1,134 @@
+#include "core/models/parts/output.h"
+
+#include "core/base/memory.h"
+#include "core/kernels/kernels.h"
+
+#include <omp.h>
+#include <string.h>
+
+enum { VOCAB_BLOCK = 264, FEW_ROWS = 12 };
+
+/* ---- made and packed ---------------------------------------------------------------------- */
+
+enum gs_status gs_output_create(const struct gs_tensor *matrix, bool train, bool bf16,
+                                struct gs_output *output, struct gs_error *error) {
+    const size_t V = matrix->shape[0], e = matrix->shape[1];
+    output->matrix = matrix;
+    output->vocab = V;
+    output->width = e;
+    output->train = train;
+    output->bf16 = bf16;
+    enum gs_status status = gs_packed_create(e, V, &output->logits, error);
+    if (status != GS_OK || !train) return status;
+    status = gs_packed_create(V, e, &output->back, error);
+    if (status != GS_OK) return status;
+    output->gradient = gs_calloc(V * e, sizeof(float));
+    if (!output->gradient)
+        return gs_fail_memory(error, V * e * sizeof(float), "gradients of the output matrix");
+    return GS_OK;
+}
+
+void gs_output_destroy(struct gs_output *output) {
+    gs_packed_destroy(&output->logits);
+    gs_packed_destroy(&output->back);
+    gs_free(output->gradient);
+    *output = (struct gs_output){0};
+}
+
+size_t gs_output_floats(size_t vocab, size_t width, bool train) {
+    size_t floats = gs_packed_floats(width, vocab);
+    return train ? floats + gs_packed_floats(vocab, width) + vocab * width : floats;
+}
+
+void gs_output_plan(struct gs_output *output, size_t vocab, size_t block_rows,
+                    struct gs_arena *arena) {
+    output->block_rows = block_rows;
+    output->block = gs_arena_floats(arena, block_rows, vocab, 1);
+}
+
+void gs_output_refresh(struct gs_output *output) {
+    struct gs_block block = {.values = output->matrix->values,
+                             .rows = output->vocab,
+                             .columns = output->width,
+                             .stride = output->width,
+                             .bf16 = output->bf16,
+                             .transpose = true};
+    gs_packed_put(&output->logits, 0, 0, &block);
+    if (!output->train) return;
+    block.transpose = false;
+    gs_packed_put(&output->back, 0, 0, &block);
+}
+
+/* ---- losses ------------------------------------------------------------------------------- */
+
+void gs_output_rows(const struct gs_output *output, const float *z, size_t zs, size_t rows,
+                    float *logits) {
+    const struct gs_packed *w = &output->logits;
+    gs_packed_product(w, z, zs, rows, 0, w->panels, logits, output->vocab, false);
+}
+
+/* Losses of some rows of a block, whose logits become softmax - onehot and go back to dz. */
+static void block_rows(const struct gs_output *o, const float *z, const uint32_t *targets,
+                       size_t rows, float *logits, float *nll, float *dz) {
+    gs_output_rows(o, z, o->width, rows, logits);
+    for (size_t i = 0; i < rows; i++)
+        nll[i] = gs_kernels()->cross_entropy(logits + i * o->vocab, o->vocab, targets[i], o->train);
+    if (o->train)
+        gs_packed_product(&o->back, logits, o->vocab, rows, 0, o->back.panels, dz, o->width, false);
+}
+
+/* gradient += (softmax - onehot)' z, a block of the vocabulary at a time. */
+static void matrix_products(const struct gs_output *o, const float *z, size_t rows) {
+    const size_t V = o->vocab, e = o->width;
+#pragma omp for schedule(dynamic)
+    for (size_t v = 0; v < V; v += VOCAB_BLOCK) {
+        size_t count = V - v < VOCAB_BLOCK ? V - v : VOCAB_BLOCK;
+        gs_kernels()->outer(o->block + v, V, z, e, rows, count, e, o->gradient + v * e, e);
+    }
+}
+
+/* Rows that a thread decodes at once: many, since it reads all of the output matrix for them, but
+ * as many for each thread. No bit depends on it. */
+static size_t decoded_together(size_t rows) {
+    enum { MOST = 48 };
+    const size_t threads = (size_t)omp_get_max_threads();
+    size_t parts = threads * ((rows + threads * MOST - 1) / (threads * MOST));
+    return (rows + parts - 1) / parts;
+}
+
+void gs_output_losses(const struct gs_output *output, const float *z, const uint32_t *targets,
+                      size_t rows, float *nll, float *dz) {
+    const size_t e = output->width, V = output->vocab;
+#pragma omp parallel
+    for (size_t block = 0; block < rows; block += output->block_rows) {
+        size_t count = rows - block < output->block_rows ? rows - block : output->block_rows;
+        size_t together = decoded_together(count);
+#pragma omp for schedule(dynamic)
+        for (size_t first = 0; first < count; first += together) {
+            size_t at = block + first;
+            block_rows(output, z + at * e, targets + at,
+                       count - first < together ? count - first : together,
+                       output->block + first * V, nll + at, dz ? dz + at * e : NULL);
+        }
+        if (output->train) matrix_products(output, z + block * e, count);
+    }
+}
+
+void gs_output_logits(const struct gs_output *output, const float *z, size_t rows, float *logits) {
+    const size_t e = output->width, V = output->vocab;
+#pragma omp parallel for schedule(static)
+    for (size_t from = 0; from < rows; from += FEW_ROWS)
+        gs_output_rows(output, z + from * e, e, rows - from < FEW_ROWS ? rows - from : FEW_ROWS,
+                       logits + from * V);
+}
+
+void gs_output_gradient(const struct gs_output *output, float scale, float *to) {
+    const size_t count = output->vocab * output->width;
+#pragma omp parallel for schedule(static)
+    for (size_t j = 0; j < count; j++) to[j] += scale * output->gradient[j];
+    gs_output_clear(output);
+}
+
+void gs_output_clear(const struct gs_output *output) {
+    memset(output->gradient, 0, output->vocab * output->width * sizeof(float));
+}
