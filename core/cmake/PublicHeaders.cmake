@@ -5,8 +5,8 @@ set(gs_public_headers
   core/base/names.h core/base/numbers.h core/base/progress.h core/base/random.h core/base/status.h
   core/base/utf8.h
   core/checkpoint/checkpoint.h core/checkpoint/safetensors.h
-  core/evaluation/lambada.h core/evaluation/lambada_examples.h core/evaluation/limits.h
-  core/evaluation/loss.h core/evaluation/text_rates.h
+  core/evaluation/comparison.h core/evaluation/lambada.h core/evaluation/lambada_examples.h
+  core/evaluation/limits.h core/evaluation/loss.h core/evaluation/text_rates.h
   core/models/model.h core/models/parameters.h core/models/tap.h
   core/programs/command.h
   core/results/results.h

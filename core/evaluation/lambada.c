@@ -222,9 +222,10 @@ static enum gs_status allocate(struct work *work, struct gs_error *error) {
     work->logits = gs_calloc(logits, sizeof *work->logits);
     work->lambada->nll = gs_calloc(work->examples->count, sizeof *work->lambada->nll);
     work->lambada->hit = gs_calloc(work->examples->count, sizeof *work->lambada->hit);
+    work->lambada->subwords = gs_calloc(work->examples->count, sizeof *work->lambada->subwords);
     if (!work->wanted || !work->ids || !work->lengths || !work->rows || !work->states ||
         !work->targets || !work->nll || !work->hit || !work->logits || !work->lambada->nll ||
-        !work->lambada->hit)
+        !work->lambada->hit || !work->lambada->subwords)
         return gs_fail_memory(error, (states + logits) * sizeof *work->logits, "a batch of texts");
     work->wanted[work->channel] = true;
     return GS_OK;
@@ -259,20 +260,6 @@ static void release(struct work *work) {
     gs_free(work->logits);
 }
 
-/* The ratio estimator wants the subwords of each example as numbers. */
-static enum gs_status set_limits(struct gs_lambada *lambada,
-                                 const struct gs_lambada_examples *examples,
-                                 struct gs_error *error) {
-    double *subwords = gs_calloc(examples->count, sizeof *subwords);
-    if (!subwords)
-        return gs_fail_memory(error, examples->count * sizeof *subwords, "counts of subwords");
-    for (size_t i = 0; i < examples->count; i++)
-        subwords[i] = (double)(examples->examples[i].count - examples->examples[i].border);
-    lambada->limits = gs_ratio_limits(lambada->nll, subwords, examples->count);
-    gs_free(subwords);
-    return GS_OK;
-}
-
 static void finish(struct gs_lambada *lambada, const struct gs_lambada_examples *examples) {
     double sum = 0;
     lambada->examples = examples->count;
@@ -280,10 +267,12 @@ static void finish(struct gs_lambada *lambada, const struct gs_lambada_examples 
     for (size_t i = 0; i < examples->count; i++) {
         sum += lambada->nll[i];
         lambada->correct += lambada->hit[i];
+        lambada->subwords[i] = (double)(examples->examples[i].count - examples->examples[i].border);
     }
     lambada->accuracy = (double)lambada->correct / (double)lambada->examples;
     lambada->loss = sum / (double)lambada->words;
     lambada->perplexity = exp(lambada->loss);
+    lambada->limits = gs_ratio_limits(lambada->nll, lambada->subwords, lambada->examples);
 }
 
 enum gs_status gs_evaluate_lambada(struct gs_model *model,
@@ -304,12 +293,10 @@ enum gs_status gs_evaluate_lambada(struct gs_model *model,
     release(&work);
     if (status == GS_OK) {
         finish(made, examples);
-        status = set_limits(made, examples, error);
-    }
-    if (status == GS_OK)
         *lambada = made;
-    else
+    } else {
         gs_lambada_destroy(made);
+    }
     return status;
 }
 
@@ -317,5 +304,6 @@ void gs_lambada_destroy(struct gs_lambada *lambada) {
     if (!lambada) return;
     gs_free(lambada->nll);
     gs_free(lambada->hit);
+    gs_free(lambada->subwords);
     gs_free(lambada);
 }

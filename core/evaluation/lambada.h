@@ -32,6 +32,7 @@ struct gs_lambada {
     struct gs_limits limits; /* of the loss, over examples (limits.h) */
     double *nll;             /* (examples): sum over the last word's subwords */
     bool *hit;               /* (examples): the first subword was predicted */
+    double *subwords;        /* (examples): of the last word */
 };
 
 /* GS_RANGE when an id is not in the model's vocabulary, or an example is too short for a model that

@@ -1,6 +1,7 @@
 #include "core/evaluation/loss.h"
 
 #include "core/base/memory.h"
+#include "core/evaluation/by_document.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,6 +10,7 @@ struct work {
     const struct gs_tokens *tokens;
     const struct gs_progress *progress;
     struct gs_loss *loss;
+    struct gs_by_document documents;
     struct gs_model *model;
     struct gs_runner *runner;
     size_t batch;
@@ -45,6 +47,8 @@ static enum gs_status add_windows(struct work *work, uint64_t first_window, size
             float nll = work->nll[i * length + t];
             if (!isfinite(nll)) return not_finite(first_window + i, t, nll, error);
             add_loss(loss, first_window + i, t, (double)nll);
+            gs_by_document_add(&work->documents, loss,
+                               gs_window_start(&loss->windows, first_window + i) + t, (double)nll);
         }
     return GS_OK;
 }
@@ -103,11 +107,13 @@ static void finish(struct gs_loss *loss) {
     loss->loss = loss->sum / (double)loss->tokens;
     loss->perplexity = exp(loss->loss);
     loss->limits = limits_of(loss);
+    gs_by_document_finish(loss);
 }
 
 static enum gs_status plan(struct gs_loss *loss, const struct gs_tokens *tokens,
-                           const struct gs_loss_options *options, size_t first,
+                           const struct gs_loss_options *options, size_t models_first,
                            struct gs_error *error) {
+    const size_t first = options->first > models_first ? options->first : models_first;
     enum gs_status status = gs_windows_plan(gs_tokens_count(tokens), options->length, options->skip,
                                             options->sequences, &loss->windows, error);
     if (status != GS_OK) return status;
@@ -116,7 +122,7 @@ static enum gs_status plan(struct gs_loss *loss, const struct gs_tokens *tokens,
         loss->tokens = loss->windows.count * (loss->windows.length - first);
         return GS_OK;
     }
-    gs_fail(error, GS_RANGE, "this model predicts nothing in so short a window");
+    gs_fail(error, GS_RANGE, "nothing is predicted in so short a window");
     gs_error_expected(error, "a --length above %zu", first);
     gs_error_found(error, "%zu", loss->windows.length);
     return GS_RANGE;
@@ -154,6 +160,7 @@ enum gs_status gs_evaluate_loss(struct gs_model *model, const struct gs_tokens *
                         .batch = options->batch ? options->batch : GS_EVALUATION_BATCH};
     enum gs_status status = plan(made, tokens, options, gs_model_first(model), error);
     if (status == GS_OK) status = gs_tokens_check(tokens, gs_model_vocab(model), error);
+    if (status == GS_OK) status = gs_by_document_begin(&work.documents, made, tokens, error);
     if (status == GS_OK) status = prepare(&work, options->bf16, error);
     if (status == GS_OK) status = run_all(&work, error);
     gs_runner_destroy(work.runner);
@@ -173,5 +180,7 @@ void gs_loss_destroy(struct gs_loss *loss) {
     gs_free(loss->by_position);
     gs_free(loss->squares);
     gs_free(loss->by_window);
+    gs_free(loss->by_document);
+    gs_free(loss->document_tokens);
     gs_free(loss);
 }

@@ -1,5 +1,5 @@
-/* gpnscope eval - loss and perplexity of a checkpoint on tokens, in all and by position; or the
- * last words of LAMBADA. */
+/* gpnscope eval - loss and perplexity of a checkpoint on tokens, in all and by position, or the
+ * last words of LAMBADA; of several checkpoints beside each other. */
 #include "core/evaluation/loss.h"
 #include "core/programs/eval_parts.h"
 
@@ -41,14 +41,12 @@ static enum gs_status misuse(const char *what, const char *next, struct gs_error
 
 static enum gs_status check_options(const struct gs_call *call, struct gs_error *error) {
     if (lambada_option) {
-        if (call->file_count != 1)
-            return misuse("--lambada takes the place of DATA", "give only the checkpoint", error);
         if (!tokenizer_option)
             return misuse("--lambada needs a tokenizer", "give --tokenizer FILE", error);
         if (length_given || skip_given || sequences_given)
             return misuse("--length, --skip and --sequences are about DATA, not --lambada",
                           "leave them out", error);
-    } else if (call->file_count != 2) {
+    } else if (call->file_count < 2) {
         return misuse("there is no data",
                       "give a shard folder, a .bin file or text behind the checkpoint", error);
     }
@@ -67,17 +65,22 @@ static enum gs_status check_options(const struct gs_call *call, struct gs_error 
 
 /* ---- the command ---- */
 
-static enum gs_status evaluate(struct gs_eval *eval, struct gs_error *error) {
-    const char *path = eval->call->files[0];
+static enum gs_status evaluate_one(struct gs_eval *eval, struct gs_error *error) {
+    const char *path = eval->checkpoints[0];
     enum gs_status status = gs_checkpoint_load(path, &eval->model, &eval->info, error);
     if (status != GS_OK) return status;
     status = gs_results_source(eval->results, path, eval->info.sha256, error);
     if (status == GS_OK)
         status = gs_results_setting(eval->results, "model", gs_model_kind(eval->model), error);
+    if (status != GS_OK) return status;
+    return eval->lambada ? gs_eval_lambada(eval, error) : gs_eval_loss(eval, error);
+}
+
+static enum gs_status evaluate(struct gs_eval *eval, struct gs_error *error) {
+    enum gs_status status =
+        eval->checkpoint_count > 1 ? gs_eval_compare(eval, error) : evaluate_one(eval, error);
     if (status == GS_OK)
         status = gs_results_setting(eval->results, "weights", weights_option, error);
-    if (status == GS_OK)
-        status = eval->lambada ? gs_eval_lambada(eval, error) : gs_eval_loss(eval, error);
     return status == GS_OK ? gs_call_finish(eval->call, eval->results, error) : status;
 }
 
@@ -85,7 +88,11 @@ static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
     enum gs_status status = check_options(call, error);
     if (status == GS_OK) status = gs_call_check_outputs(call, error);
     if (status != GS_OK) return status;
+    const size_t data = lambada_option ? 0 : 1; /* the last file */
     struct gs_eval eval = {.call = call,
+                           .checkpoints = call->files,
+                           .checkpoint_count = call->file_count - data,
+                           .data = data ? call->files[call->file_count - 1] : NULL,
                            .length = length_option,
                            .skip = skip_option,
                            .sequences = sequences_option,
@@ -104,7 +111,7 @@ int main(int argc, char **argv) {
     static const struct gs_command command = {
         .name = "eval",
         .summary = "loss and perplexity of a checkpoint, also by position",
-        .synopsis = "CHECKPOINT DATA | CHECKPOINT --lambada FILE --tokenizer FILE",
+        .synopsis = "CHECKPOINT… DATA | CHECKPOINT… --lambada FILE --tokenizer FILE",
         .description =
             "Gives loss (nats per token), perplexity, and the loss at each position of a window,\n"
             "with 95 % limits over windows. With --tokenizer also bits and perplexity per byte "
@@ -119,6 +126,11 @@ int main(int argc, char **argv) {
             "With --lambada: how often the last word of a passage is predicted, and its "
             "perplexity.\n"
             "\n"
+            "Several checkpoints of one vocabulary are compared: each on the same predictions (of\n"
+            "positions that all of them predict), and every pair's difference with 95 % limits\n"
+            "over documents, where the data tells them, else over windows. Models agree on which\n"
+            "text is hard, so a difference is known far better than either loss.\n"
+            "\n"
             "DATA is a shard folder of `gpnscope tokenize`, a .bin file of little-endian uint32\n"
             "ids, or text (.txt, .jsonl) with --tokenizer.\n"
             "\n"
@@ -126,7 +138,7 @@ int main(int argc, char **argv) {
         .options = options,
         .common = GS_TAKES_JSON,
         .min_files = 1,
-        .max_files = 2,
+        .max_files = 0,
         .run = run};
     return gs_command_main(&command, argc, argv);
 }

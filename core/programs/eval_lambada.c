@@ -17,16 +17,16 @@ static enum gs_status add_values(struct gs_results *results, const struct gs_lam
     return status;
 }
 
-static enum gs_status add_notes(struct gs_results *results,
-                                const struct gs_lambada_examples *examples,
-                                const struct gs_lambada *lambada, struct gs_error *error) {
+enum gs_status gs_eval_lambada_notes(struct gs_results *results,
+                                     const struct gs_lambada_examples *examples,
+                                     struct gs_error *error) {
     enum gs_status status = gs_eval_note(
         results, error,
         "Last word: what follows the last space. Accuracy: the most probable token is its first "
         "subword. Perplexity: over the %zu subwords of all last words. 95 %% limits over "
         "examples: Wilson's for the accuracy, the ratio estimator's for the loss under the "
         "perplexity.",
-        lambada->words);
+        examples->words);
     if (status == GS_OK && examples->early > 0)
         status = gs_eval_note(results, error,
                               "In %zu of %zu examples the tokenizer joins the prefix with what "
@@ -48,10 +48,10 @@ static enum gs_status run(struct gs_eval *eval, const struct gs_tokenizer *token
         status = gs_evaluate_lambada(eval->model, &examples, &options, eval->call->progress,
                                      &lambada, error);
     if (status == GS_NUMERIC)
-        gs_error_where(error, "%s on %s", eval->call->files[0], eval->lambada);
+        gs_error_where(error, "%s on %s", eval->checkpoints[0], eval->lambada);
     if (status == GS_OK) status = gs_results_source(eval->results, eval->lambada, NULL, error);
     if (status == GS_OK) status = add_values(eval->results, lambada, error);
-    if (status == GS_OK) status = add_notes(eval->results, &examples, lambada, error);
+    if (status == GS_OK) status = gs_eval_lambada_notes(eval->results, &examples, error);
     gs_lambada_destroy(lambada);
     gs_lambada_examples_clear(&examples);
     return status;

@@ -27,8 +27,8 @@ static enum gs_status add_positions(struct gs_results *results, const struct gs_
 }
 
 /* What was read and what was not: a reader must be able to see that nothing was lost silently. */
-static enum gs_status add_windows(struct gs_results *results, const struct gs_loss *loss,
-                                  struct gs_error *error) {
+enum gs_status gs_eval_windows(struct gs_results *results, const struct gs_loss *loss,
+                               struct gs_error *error) {
     const struct gs_windows *windows = &loss->windows;
     uint64_t dropped = gs_windows_dropped(windows);
     enum gs_status status = gs_results_number(results, "windows", (double)windows->count, "window",
@@ -134,9 +134,10 @@ static enum gs_status add_without_tokenizer(struct gs_results *results, struct g
     return add_rates(results, &none, "needs the data's tokenizer: give --tokenizer FILE", error);
 }
 
-static enum gs_status load_tokenizer(struct gs_eval *eval, struct gs_tokenizer **tokenizer,
-                                     struct gs_error *error) {
-    size_t vocab = gs_model_vocab(eval->model);
+/* ---- what is read ---- */
+
+static enum gs_status load_tokenizer(const struct gs_eval *eval, size_t vocab,
+                                     struct gs_tokenizer **tokenizer, struct gs_error *error) {
     enum gs_status status = gs_tokenizer_load(eval->tokenizer, tokenizer, error);
     if (status != GS_OK || gs_tokenizer_size(*tokenizer) <= vocab) return status;
     gs_fail(error, GS_RANGE, "the tokenizer has pieces that the model does not know");
@@ -147,8 +148,32 @@ static enum gs_status load_tokenizer(struct gs_eval *eval, struct gs_tokenizer *
     return GS_RANGE;
 }
 
-static enum gs_status note_tokenizer(struct gs_eval *eval, const struct gs_tokens *tokens,
-                                     const struct gs_tokenizer *tokenizer, struct gs_error *error) {
+/* The tokenizer is looked at before the work, since it can be wrong. */
+enum gs_status gs_eval_open(const struct gs_eval *eval, size_t vocab, struct gs_tokens **tokens,
+                            struct gs_tokenizer **tokenizer, struct gs_error *error) {
+    enum gs_status status = GS_OK;
+    *tokens = NULL;
+    *tokenizer = NULL;
+    if (eval->tokenizer) status = load_tokenizer(eval, vocab, tokenizer, error);
+    if (status == GS_OK) status = gs_tokens_open(eval->data, eval->tokenizer, tokens, error);
+    if (status == GS_OK && *tokenizer) {
+        status = gs_token_text_check(*tokenizer, *tokens, error);
+        if (status != GS_OK) gs_error_where(error, "%s", eval->tokenizer);
+    }
+    return status;
+}
+
+struct gs_loss_options gs_eval_loss_options(const struct gs_eval *eval) {
+    return (struct gs_loss_options){.length = eval->length,
+                                    .skip = eval->skip,
+                                    .sequences = eval->sequences,
+                                    .batch = eval->batch,
+                                    .bf16 = eval->bf16};
+}
+
+enum gs_status gs_eval_note_tokenizer(struct gs_eval *eval, const struct gs_tokens *tokens,
+                                      const struct gs_tokenizer *tokenizer,
+                                      struct gs_error *error) {
     const char *name = gs_tokens_tokenizer(tokens);
     enum gs_status status =
         gs_results_source(eval->results, eval->tokenizer, gs_tokenizer_sha256(tokenizer), error);
@@ -164,39 +189,28 @@ static enum gs_status note_tokenizer(struct gs_eval *eval, const struct gs_token
 static enum gs_status measure(struct gs_eval *eval, const struct gs_tokens *tokens,
                               const struct gs_tokenizer *tokenizer, struct gs_loss **loss,
                               struct gs_error *error) {
-    const char *path = eval->call->files[1];
-    const struct gs_loss_options options = {.length = eval->length,
-                                            .skip = eval->skip,
-                                            .sequences = eval->sequences,
-                                            .batch = eval->batch,
-                                            .bf16 = eval->bf16};
+    const struct gs_loss_options options = gs_eval_loss_options(eval);
     enum gs_status status =
         gs_evaluate_loss(eval->model, tokens, &options, eval->call->progress, loss, error);
-    if (status == GS_NUMERIC) gs_error_where(error, "%s on %s", eval->call->files[0], path);
+    if (status == GS_NUMERIC) gs_error_where(error, "%s on %s", eval->checkpoints[0], eval->data);
     if (status == GS_OK)
-        status = gs_results_source(eval->results, path, gs_tokens_sha256(tokens), error);
+        status = gs_results_source(eval->results, eval->data, gs_tokens_sha256(tokens), error);
     if (status == GS_OK) status = add_loss(eval->results, *loss, error);
     if (status == GS_OK)
         status = tokenizer ? measure_rates(eval, *loss, tokens, tokenizer, error)
                            : add_without_tokenizer(eval->results, error);
-    if (status == GS_OK) status = add_windows(eval->results, *loss, error);
-    if (status == GS_OK && tokenizer) status = note_tokenizer(eval, tokens, tokenizer, error);
+    if (status == GS_OK) status = gs_eval_windows(eval->results, *loss, error);
+    if (status == GS_OK && tokenizer)
+        status = gs_eval_note_tokenizer(eval, tokens, tokenizer, error);
     return status == GS_OK ? add_positions(eval->results, *loss, error) : status;
 }
 
-/* The tokenizer is looked at before the work, since it can be wrong. */
 enum gs_status gs_eval_loss(struct gs_eval *eval, struct gs_error *error) {
-    struct gs_tokens *tokens = NULL;
-    struct gs_tokenizer *tokenizer = NULL;
+    struct gs_tokens *tokens;
+    struct gs_tokenizer *tokenizer;
     struct gs_loss *loss = NULL;
-    enum gs_status status = GS_OK;
-    if (eval->tokenizer) status = load_tokenizer(eval, &tokenizer, error);
-    if (status == GS_OK)
-        status = gs_tokens_open(eval->call->files[1], eval->tokenizer, &tokens, error);
-    if (status == GS_OK && tokenizer) {
-        status = gs_token_text_check(tokenizer, tokens, error);
-        if (status != GS_OK) gs_error_where(error, "%s", eval->tokenizer);
-    }
+    enum gs_status status =
+        gs_eval_open(eval, gs_model_vocab(eval->model), &tokens, &tokenizer, error);
     if (status == GS_OK) status = measure(eval, tokens, tokenizer, &loss, error);
     gs_loss_destroy(loss);
     gs_tokens_close(tokens);

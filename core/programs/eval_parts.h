@@ -4,24 +4,70 @@
 
 #include "core/checkpoint/checkpoint.h"
 #include "core/evaluation/limits.h"
+#include "core/evaluation/loss.h"
 #include "core/programs/command.h"
 #include "core/results/results.h"
+#include "core/text/tokenizer.h"
+#include "core/text/tokens.h"
 
 struct gs_eval {
     const struct gs_call *call;
+    const char *const *checkpoints; /* paths; more than one: they are compared */
+    size_t checkpoint_count;
+    const char *data;                      /* path; NULL with lambada */
     size_t length, skip, sequences, batch; /* as the options */
     const char *tokenizer, *lambada;       /* paths, or NULL */
     bool bf16;
-    struct gs_model *model;
+    struct gs_model *model; /* of the one checkpoint, or of the one at hand */
     struct gs_checkpoint_info info;
     struct gs_results *results;
 };
 
-/* eval_loss.c: the loss on call->files[1]; eval_lambada.c: the last words of `lambada`. */
+/* eval_loss.c: the loss on `data`; eval_lambada.c: the last words of `lambada`. */
 enum gs_status gs_eval_loss(struct gs_eval *eval, struct gs_error *error);
 enum gs_status gs_eval_lambada(struct gs_eval *eval, struct gs_error *error);
+/* eval_compare.c and eval_compare_lambada.c: the same of several checkpoints, side by side. */
+enum gs_status gs_eval_compare(struct gs_eval *eval, struct gs_error *error);
 
-/* eval_values.c: what both report. */
+struct gs_lambada;
+struct gs_lambada_examples;
+/* One of the models that are compared. */
+struct gs_competitor {
+    const char *path;
+    const char *kind; /* borrowed from the list of kinds */
+    size_t vocab, parameters, first;
+    char sha256[GS_SHA256_TEXT];
+    struct gs_loss *loss; /* one of these two */
+    struct gs_lambada *lambada;
+};
+/* eval_lambada.c: how the numbers are to be read. */
+enum gs_status gs_eval_lambada_notes(struct gs_results *results,
+                                     const struct gs_lambada_examples *examples,
+                                     struct gs_error *error);
+/* Between those two files. */
+enum gs_status gs_eval_compare_lambada(struct gs_eval *eval, struct gs_competitor *competitors,
+                                       struct gs_error *error);
+/* eval->model is that of competitor `index`, loaded again. */
+enum gs_status gs_eval_take(struct gs_eval *eval, size_t index, struct gs_error *error);
+/* A value under "model.NN.<name>", and one under "<name>.NN.MM" with its row in `table`. */
+struct gs_difference;
+enum gs_status gs_eval_difference(struct gs_eval *eval, struct gs_table *table, const char *name,
+                                  const char *unit, size_t first, size_t second,
+                                  const struct gs_difference *difference, struct gs_error *error);
+
+/* eval_loss.c: what comes before a loss and behind it. */
+
+/* The data, and the tokenizer (NULL where none was given) when it may be theirs. */
+enum gs_status gs_eval_open(const struct gs_eval *eval, size_t vocab, struct gs_tokens **tokens,
+                            struct gs_tokenizer **tokenizer, struct gs_error *error);
+struct gs_loss_options gs_eval_loss_options(const struct gs_eval *eval);
+/* What was read and what was not, with a note. */
+enum gs_status gs_eval_windows(struct gs_results *results, const struct gs_loss *loss,
+                               struct gs_error *error);
+enum gs_status gs_eval_note_tokenizer(struct gs_eval *eval, const struct gs_tokens *tokens,
+                                      const struct gs_tokenizer *tokenizer, struct gs_error *error);
+
+/* eval_values.c: what all report. */
 
 /* A value with its limits, where they are known. One that is not finite has `reason` (may be NULL).
  */
