@@ -3,8 +3,8 @@
 #include "core/base/file.h"
 #include "core/base/memory.h"
 #include "core/base/names.h"
-#include "core/checkpoint/model_config.h"
 #include "core/checkpoint/safetensors.h"
+#include "core/checkpoint/which_model.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,102 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char CONFIG_KEY[] = "gpnscope.config";
 static const char STEP_KEY[] = "gpnscope.step";
 static const char SEED_KEY[] = "gpnscope.seed";
-
-/* ---- which model it is -------------------------------------------------------------------- */
-
-/* Values in all tensors of the file, which its size bounds. */
-static size_t count_values(const struct gs_safetensors *file) {
-    size_t values = 0;
-    for (size_t i = 0; i < gs_safetensors_count(file); i++)
-        values += gs_safetensors_at(file, i)->count;
-    return values;
-}
-
-static enum gs_status model_from_metadata(const char *path, const char *text, size_t values,
-                                          struct gs_model **model, struct gs_error *error) {
-    char where[512];
-    snprintf(where, sizeof where, "%s: metadata \"%s\"", path, CONFIG_KEY);
-    struct gs_json *config = NULL;
-    enum gs_status status = gs_json_parse(text, strlen(text), where, &config, error);
-    if (status == GS_OK) status = gs_model_from_config_within(config, where, values, model, error);
-    gs_json_destroy(config);
-    return status;
-}
-
-static enum gs_status model_from_file(const char *path, size_t values, struct gs_model **model,
-                                      struct gs_error *error) {
-    struct gs_json *config = NULL;
-    enum gs_status status = gs_json_read_file(path, &config, error);
-    if (status == GS_OK) status = gs_model_from_config_within(config, path, values, model, error);
-    gs_json_destroy(config);
-    return status;
-}
-
-/* Name and shape of an entry as a gs_tensor. */
-static enum gs_status describe(const char *path, const struct gs_safetensors_entry *entry,
-                               struct gs_tensor *tensor, struct gs_error *error) {
-    if (entry->rank < 1 || entry->rank > GS_MAX_RANK || strlen(entry->name) >= GS_PARAMETER_NAME) {
-        gs_fail(error, GS_CONFIG, "the tensor cannot be a parameter of a model");
-        gs_error_expected(error, "1 to %d dimensions and a name below %d bytes", GS_MAX_RANK,
-                          GS_PARAMETER_NAME);
-        gs_error_found(error, "%zu dimensions, %zu bytes", entry->rank, strlen(entry->name));
-        gs_error_where(error, "%s: tensor \"%.200s\"", path, entry->name);
-        return GS_CONFIG;
-    }
-    snprintf(tensor->name, sizeof tensor->name, "%s", entry->name);
-    tensor->rank = entry->rank;
-    tensor->count = entry->count;
-    memcpy(tensor->shape, entry->shape, entry->rank * sizeof entry->shape[0]);
-    return GS_OK;
-}
-
-static enum gs_status model_from_shapes(const char *path, const struct gs_safetensors *file,
-                                        struct gs_model **model, struct gs_error *error) {
-    size_t count = gs_safetensors_count(file);
-    struct gs_tensor *tensors = gs_calloc(count, sizeof *tensors);
-    if (!tensors) return gs_fail_memory(error, count * sizeof *tensors, "a list of tensors");
-    enum gs_status status = GS_OK;
-    for (size_t i = 0; i < count && status == GS_OK; i++)
-        status = describe(path, gs_safetensors_at(file, i), &tensors[i], error);
-    if (status == GS_OK) {
-        status = gs_model_infer(tensors, count, model, error);
-        if (status != GS_OK && error) {
-            gs_error_where(error, "%s", path);
-            if (!error->next[0])
-                gs_error_next(error, "put the config.json of the training beside the file");
-        }
-    }
-    gs_free(tensors);
-    return status;
-}
-
-static enum gs_status find_model(const char *path, const struct gs_safetensors *file,
-                                 struct gs_model **model, const char **source,
-                                 struct gs_error *error) {
-    const char *text = gs_safetensors_metadata(file, CONFIG_KEY);
-    size_t values = count_values(file);
-    if (text) {
-        *source = "metadata";
-        return model_from_metadata(path, text, values, model, error);
-    }
-    char *folder = gs_path_folder(path);
-    char *beside = folder ? gs_path_join(folder, "config.json") : NULL;
-    gs_free(folder);
-    if (!beside) return gs_fail_memory(error, strlen(path), "a path");
-    enum gs_status status;
-    if (gs_path_exists(beside)) {
-        *source = "config.json";
-        status = model_from_file(beside, values, model, error);
-    } else {
-        *source = "shapes";
-        status = model_from_shapes(path, file, model, error);
-    }
-    gs_free(beside);
-    return status;
-}
 
 /* ---- its parameters ----------------------------------------------------------------------- */
 
@@ -178,11 +84,11 @@ static enum gs_status check_missing(const char *path, const struct gs_parameters
 /* One entry of the file into its parameter. */
 static enum gs_status read_parameter(const char *path, const struct gs_safetensors *file,
                                      const struct gs_safetensors_entry *entry,
-                                     const struct gs_model *model, bool *seen,
+                                     const struct gs_model *model, size_t wrapper, bool *seen,
                                      struct gs_error *error) {
     struct gs_parameters *parameters = gs_model_parameters(model);
     struct gs_tensor *tensor =
-        gs_parameters_find(parameters, gs_model_own_name(model, entry->name));
+        gs_parameters_find(parameters, gs_model_own_name(model, entry->name + wrapper));
     if (!tensor) return fail_unknown(path, entry->name, parameters, gs_model_kind(model), error);
     bool *mark = &seen[tensor - parameters->tensors];
     if (*mark) {
@@ -203,13 +109,38 @@ static enum gs_status read_parameters(const char *path, const struct gs_safetens
     const struct gs_parameters *parameters = gs_model_parameters(model);
     bool *seen = gs_calloc(parameters->tensor_count, sizeof *seen);
     if (!seen) return gs_fail_memory(error, parameters->tensor_count, "a list of parameters");
+    const size_t wrapper = gs_wrapper_of(file, model);
     enum gs_status status = GS_OK;
     for (size_t i = 0; i < gs_safetensors_count(file) && status == GS_OK; i++)
-        status = read_parameter(path, file, gs_safetensors_at(file, i), model, seen, error);
+        status =
+            read_parameter(path, file, gs_safetensors_at(file, i), model, wrapper, seen, error);
     if (status == GS_OK)
         status = check_missing(path, parameters, seen, gs_model_kind(model), error);
     gs_free(seen);
     return status;
+}
+
+/* ---- where it is ---------------------------------------------------------------------------- */
+
+enum gs_status gs_checkpoint_file(const char *path, char **file, struct gs_error *error) {
+    const bool folder = gs_path_is_folder(path);
+    *file = folder ? gs_path_join(path, "model.safetensors") : gs_strdup(path);
+    if (!*file) return gs_fail_memory(error, strlen(path), "a path");
+    if (!folder || gs_path_exists(*file)) return GS_OK;
+    char *index = gs_path_join(path, "model.safetensors.index.json");
+    bool split = index && gs_path_exists(index);
+    gs_free(index);
+    gs_free(*file);
+    *file = NULL;
+    gs_fail(error, split ? GS_UNSUPPORTED : GS_MISSING,
+            split ? "the checkpoint is split over several files"
+                  : "the folder holds no checkpoint");
+    gs_error_expected(error, "model.safetensors in the folder");
+    gs_error_where(error, "%s", path);
+    if (split)
+        gs_error_next(error, "save it as one file: save_pretrained with a larger "
+                             "max_shard_size");
+    return split ? GS_UNSUPPORTED : GS_MISSING;
 }
 
 /* ---- load and save ------------------------------------------------------------------------ */
@@ -237,13 +168,13 @@ static enum gs_status read_info(const char *path, const struct gs_safetensors *f
     return status;
 }
 
-enum gs_status gs_checkpoint_load(const char *path, struct gs_model **model,
-                                  struct gs_checkpoint_info *info, struct gs_error *error) {
+static enum gs_status load(const char *path, struct gs_model **model,
+                           struct gs_checkpoint_info *info, struct gs_error *error) {
     struct gs_safetensors *file = NULL;
     struct gs_model *loaded = NULL;
     const char *source = "";
     enum gs_status status = gs_safetensors_open(path, &file, error);
-    if (status == GS_OK) status = find_model(path, file, &loaded, &source, error);
+    if (status == GS_OK) status = gs_which_model(path, file, &loaded, &source, error);
     if (status == GS_OK) status = read_parameters(path, file, loaded, error);
     if (status == GS_OK && info) {
         memset(info, 0, sizeof *info);
@@ -259,6 +190,15 @@ enum gs_status gs_checkpoint_load(const char *path, struct gs_model **model,
     return GS_OK;
 }
 
+enum gs_status gs_checkpoint_load(const char *path, struct gs_model **model,
+                                  struct gs_checkpoint_info *info, struct gs_error *error) {
+    char *file = NULL;
+    enum gs_status status = gs_checkpoint_file(path, &file, error);
+    if (status == GS_OK) status = load(file, model, info, error);
+    gs_free(file);
+    return status;
+}
+
 enum gs_status gs_checkpoint_save(const char *path, bool force, const struct gs_model *model,
                                   int64_t step, int64_t seed, struct gs_error *error) {
     struct gs_json *config = gs_model_config(model);
@@ -266,7 +206,7 @@ enum gs_status gs_checkpoint_save(const char *path, bool force, const struct gs_
     gs_json_destroy(config);
     if (!text) return gs_fail_memory(error, 0, "a config");
     char step_text[32], seed_text[32];
-    const char *pairs[7] = {CONFIG_KEY, text};
+    const char *pairs[7] = {GS_CHECKPOINT_CONFIG, text};
     size_t used = 2;
     if (step >= 0) {
         snprintf(step_text, sizeof step_text, "%" PRId64, step);

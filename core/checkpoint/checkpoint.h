@@ -1,6 +1,8 @@
 /* checkpoint.h - a model in a file. A checkpoint is a safetensors file with the parameter names of
- * ../shared/spec/model.md; its config is metadata "gpnscope.config", or config.json beside it, or
- * follows from names and shapes.
+ * ../shared/spec/model.md and baselines.md, all behind one prefix where a wrapper has put one
+ * there; its config is metadata "gpnscope.config", or config.json beside it (the authors' or
+ * HuggingFace's), or follows from names and shapes. A folder with a model.safetensors stands for
+ * that file.
  */
 #ifndef GS_CORE_CHECKPOINT_CHECKPOINT_H
 #define GS_CORE_CHECKPOINT_CHECKPOINT_H
@@ -20,6 +22,10 @@ struct gs_checkpoint_info {
  * finite; unknown tensors are refused by name. info may be NULL. */
 enum gs_status gs_checkpoint_load(const char *path, struct gs_model **model,
                                   struct gs_checkpoint_info *info, struct gs_error *error);
+
+/* The file that `path` stands for (gs_free): itself, or the one in a folder. GS_MISSING and
+ * GS_UNSUPPORTED when a folder holds none, or one in several files. */
+enum gs_status gs_checkpoint_file(const char *path, char **file, struct gs_error *error);
 
 /* Write the model with its config in the metadata. step or seed < 0: not said. */
 enum gs_status gs_checkpoint_save(const char *path, bool force, const struct gs_model *model,

@@ -76,6 +76,25 @@ static enum gs_status find_kind(const struct gs_json *object, const char *where,
 
 static enum gs_status from_config(const struct gs_json *config, const char *where, size_t most,
                                   gs_make_model make, struct gs_model **model,
+                                  struct gs_error *error);
+
+/* A HuggingFace config.json. */
+static enum gs_status from_foreign(const struct gs_json *theirs, const char *where, size_t most,
+                                   gs_make_model make, struct gs_model **model,
+                                   struct gs_error *error) {
+    struct gs_json *config = NULL;
+    enum gs_status status = gs_model_foreign_config(theirs, &config, error);
+    if (status != GS_OK) {
+        say_where(error, where);
+        return status;
+    }
+    status = from_config(config, where, most, make, model, error);
+    gs_json_destroy(config);
+    return status;
+}
+
+static enum gs_status from_config(const struct gs_json *config, const char *where, size_t most,
+                                  gs_make_model make, struct gs_model **model,
                                   struct gs_error *error) {
     if (gs_json_type(config) != GS_JSON_OBJECT) {
         gs_fail(error, GS_CONFIG, "the config is not a JSON object");
@@ -84,6 +103,8 @@ static enum gs_status from_config(const struct gs_json *config, const char *wher
         return GS_CONFIG;
     }
     const struct gs_json *object = gs_json_get(config, "model");
+    if (!object && gs_json_string(gs_json_get(config, "model_type")))
+        return from_foreign(config, where, most, make, model, error);
     if (gs_json_type(object) != GS_JSON_OBJECT) {
         gs_fail(error, GS_CONFIG, "the config has no \"model\" object");
         gs_error_expected(error, "{\"kind\": …, \"model\": {…}}");

@@ -8,6 +8,7 @@
 #include "core/models/model.h"
 
 /* A model with zero parameters from {"kind": …, "model": {…}}; other members are not looked at.
+ * Without "model", one with a "model_type" is HuggingFace's (gs_model_foreign_config).
  * Without "kind" it is the one kind that accepts the model object; GS_CONFIG when none does (with
  * each kind's reason) or several do. `where` names the source in errors. Free the model with
  * gs_model_destroy. */

@@ -31,6 +31,12 @@ struct gs_kind {
 
     /* From the "model" object of a config, unknown keys refused. */
     enum gs_status (*configure)(const struct gs_json *json, void **config, struct gs_error *error);
+    /* Another library's config.json of this kind (HuggingFace's, told by its model_type) as a
+     * "model" object of ours. Keys that change what is computed are refused by name unless they
+     * have the value that is computed here. NULL: there is none. */
+    const char *foreign_type;
+    enum gs_status (*foreign_config)(const struct gs_json *theirs, struct gs_json **model,
+                                     struct gs_error *error);
     /* From names and shapes. *config stays NULL, with GS_OK, when the tensors are of another
      * kind; an error when they are of this kind but do not determine a config. */
     enum gs_status (*infer)(const struct gs_tensor *tensors, size_t count, void **config,

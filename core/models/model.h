@@ -46,6 +46,11 @@ enum gs_status gs_model_create_within(const char *kind, const struct gs_json *mo
  * outline (parameters.h). Not to be run, initialised or saved. */
 enum gs_status gs_model_outline(const char *kind, const struct gs_json *model_config,
                                 struct gs_model **model, struct gs_error *error);
+/* {"kind": …, "model": {…}} (owned by the caller) out of a HuggingFace config.json, by its
+ * model_type. GS_UNSUPPORTED when no kind is that model, or when a key asks for a variant that is
+ * not computed here; GS_CONFIG when a key is missing or unusable. */
+enum gs_status gs_model_foreign_config(const struct gs_json *theirs, struct gs_json **config,
+                                       struct gs_error *error);
 /* A model whose kind and config follow from the tensors' names and shapes alone (values are not
  * read). GS_CONFIG when they do not determine one, saying what is ambiguous. */
 enum gs_status gs_model_infer(const struct gs_tensor *tensors, size_t count,

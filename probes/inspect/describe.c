@@ -103,7 +103,10 @@ static void parameter_facts(struct sheet *sheet, const struct gs_model *model, b
 /* Tensors of something that is no model of ours. */
 static void foreign_tensors(struct sheet *sheet, const char *path, const char *reason) {
     struct gs_safetensors *file;
-    sheet->status = gs_safetensors_open(path, &file, sheet->error);
+    char *of_folder = NULL;
+    sheet->status = gs_checkpoint_file(path, &of_folder, sheet->error);
+    if (sheet->status == GS_OK) sheet->status = gs_safetensors_open(of_folder, &file, sheet->error);
+    gs_free(of_folder);
     if (sheet->status != GS_OK) return;
     text_fact(sheet, "model", "none of the known kinds");
     text_fact(sheet, "reason", reason);

@@ -46,13 +46,18 @@ static enum gs_status recognise_folder(const char *path, enum gs_file_kind *kind
     size_t count;
     enum gs_status status = gs_folder_list(path, &names, &count, error);
     if (status != GS_OK) return status;
-    bool shards = false;
-    for (size_t i = 0; i < count; i++)
+    bool shards = false, checkpoint = false;
+    for (size_t i = 0; i < count; i++) {
         if (strcmp(names[i], "meta.json") == 0 || strncmp(names[i], "data_0", 6) == 0)
             shards = true;
+        if (strncmp(names[i], "model.safetensors", 17) == 0) checkpoint = true;
+    }
     gs_free_names(names, count);
+    *kind = GS_KIND_SAFETENSORS;
+    if (checkpoint && !shards) return GS_OK;
     *kind = GS_KIND_SHARDS;
-    return shards ? GS_OK : fail_unknown(path, "a folder without token shards", error);
+    return shards ? GS_OK
+                  : fail_unknown(path, "a folder without token shards or model.safetensors", error);
 }
 
 static enum gs_status recognise_hdf5(const char *path, enum gs_file_kind *kind,
