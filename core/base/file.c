@@ -82,8 +82,9 @@ bool gs_path_same(const char *path, const char *other) {
 }
 
 char *gs_path_join(const char *folder, const char *name) {
+    while (name[0] == '.' && name[1] == '/' && name[2] != '/' && name[2]) name += 2;
     size_t length = strlen(folder);
-    if (name[0] == '/' || length == 0) return gs_strdup(name);
+    if (name[0] == '/' || length == 0 || strcmp(folder, ".") == 0) return gs_strdup(name);
     const char *slash = folder[length - 1] == '/' ? "" : "/";
     size_t size;
     if (!gs_add(length, strlen(name) + 2, &size)) return NULL;

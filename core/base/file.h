@@ -28,7 +28,8 @@ bool gs_path_is_folder(const char *path);
 /* Both exist and are the same file or folder, whatever their names. */
 bool gs_path_same(const char *path, const char *other);
 
-/* "folder/name" as a new string (gs_free). An absolute `name` stands alone. NULL: no memory. */
+/* "folder/name" as a new string (gs_free), "./" in front of `name` left out. In the folder "." and
+ * where it is absolute `name` stands alone. NULL: no memory. */
 char *gs_path_join(const char *folder, const char *name);
 /* The folder part of `path` ("." when there is none), a new string (gs_free). */
 char *gs_path_folder(const char *path);

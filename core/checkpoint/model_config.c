@@ -74,6 +74,22 @@ static enum gs_status find_kind(const struct gs_json *object, const char *where,
     return GS_CONFIG;
 }
 
+/* The kinds other than `kind` that accept the model object, for whoever confused two. */
+static void say_other_kinds(const char *kind, const struct gs_json *object,
+                            struct gs_error *error) {
+    char names[256] = "";
+    for (size_t i = 0; i < gs_kind_count() && error; i++) {
+        struct gs_model *tried = NULL;
+        const char *name = gs_kind_name(i);
+        if (strcmp(name, kind) == 0 || gs_model_outline(name, object, &tried, NULL) != GS_OK)
+            continue;
+        gs_model_destroy(tried);
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s\"%s\"", used ? " or " : "", name);
+    }
+    if (names[0]) gs_error_next(error, "the model object is one of kind %s", names);
+}
+
 static enum gs_status from_config(const struct gs_json *config, const char *where, size_t most,
                                   gs_make_model make, struct gs_model **model,
                                   struct gs_error *error);
@@ -122,6 +138,7 @@ static enum gs_status from_config(const struct gs_json *config, const char *wher
         return GS_CONFIG;
     }
     enum gs_status status = make(gs_json_string(kind), object, most, model, error);
+    if (status == GS_CONFIG) say_other_kinds(gs_json_string(kind), object, error);
     if (status != GS_OK) say_where(error, where);
     return status;
 }

@@ -78,6 +78,12 @@ static void test_paths(void **state) {
     expect_path(gs_path_join("", "b"), "b");
     expect_path(gs_path_join("/", "b"), "/b");
     expect_path(gs_path_join("a", "/b"), "/b");
+    expect_path(gs_path_join(".", "b"), "b");
+    expect_path(gs_path_join(".", "././b"), "b");
+    expect_path(gs_path_join("a", "./b"), "a/b");
+    expect_path(gs_path_join("./a", "../b"), "./a/../b");
+    expect_path(gs_path_join("a", "./"), "a/./");
+    expect_path(gs_path_join("a", "."), "a/.");
     expect_path(gs_path_folder("a"), ".");
     expect_path(gs_path_folder("a/b"), "a");
     expect_path(gs_path_folder("a//b"), "a");

@@ -48,6 +48,7 @@ static void test_model(void **state) {
     (void)state;
     refuse("bad", "kind=gnp_m", GS_CONFIG, "config.json", "gpn_m");
     refuse("bad", "model.d_stat=3", GS_CONFIG, "config.json", "d_state");
+    refuse("bad", "kind=gpn", GS_CONFIG, "model.n_heads", "is one of kind \"gpn_m\"");
     refuse("bad", "model.d_state=0", GS_CONFIG, "config.json", "d_state");
     refuse("bad", "init=absent.safetensors", GS_MISSING, "absent.safetensors", "");
     small_train_ok("narrow", NULL);
