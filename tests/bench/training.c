@@ -186,7 +186,8 @@ static void make(struct bench *b) {
     bench_must(gs_runner_create(b->model, &options, &b->running, &error), &error);
     bench_must(gs_state_create(b->model, s->batch, &b->state, &error), &error);
     bench_must(gs_parameters_like(b->parameters, &b->gradients, &error), &error);
-    struct gs_adamw_options adam = {0.9, 0.95, 1e-8, 0.1, 1.0};
+    struct gs_adamw_options adam = {
+        .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weight_decay = 0.1, .clip_norm = 1.0};
     bench_must(gs_adamw_create(b->parameters, &adam, &b->adamw, &error), &error);
     struct gs_random random;
     gs_random_seed(&random, 1, "bench");

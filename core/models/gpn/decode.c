@@ -1,5 +1,4 @@
-/* States to logits to losses. Decoding does not feed back, so a segment's positions go through it
- * together (parts/output.h). */
+/* States to logits to losses (parts/output.h). */
 #include "core/models/gpn/runner.h"
 
 #include "core/kernels/kernels.h"
@@ -7,30 +6,22 @@
 #include <omp.h>
 #include <string.h>
 
-/* z of every position without the gates beside it, and the targets, in the tape's order. */
-static void gather(struct gs_gpn_runner *r, size_t begin, size_t steps) {
-    const size_t d = r->config->width, e = r->config->embedding;
-#pragma omp parallel for schedule(static)
+void gs_gpn_targets(struct gs_gpn_runner *r, size_t begin, size_t steps) {
     for (size_t t = 0; t < steps; t++)
-        for (size_t b = 0; b < r->batch; b++) {
-            size_t i = t * r->batch + b;
-            memcpy(r->decoded + i * e, gs_at(r, &r->tape.head, t) + b * (d + e) + d,
-                   e * sizeof(float));
-            r->targets[i] = r->tokens[b * r->steps + begin + t];
-        }
+        for (size_t b = 0; b < r->batch; b++)
+            r->targets[t * r->batch + b] = r->tokens[b * r->steps + begin + t];
 }
 
-void gs_gpn_segment_losses(struct gs_gpn_runner *r, size_t begin, size_t steps, float *nll) {
-    const size_t positions = steps * r->batch, stretch = r->stretch * r->batch;
-    const size_t e = r->config->embedding;
-    float *dz = r->options.train ? r->loss_gradient + begin * r->batch * e : NULL;
-    gather(r, begin, steps);
-    /* Blocks never reach over a stretch's end, so that where they begin does not depend on
-     * segments. */
-    for (size_t from = 0; from < positions; from += stretch)
-        gs_output_losses(&r->weights.output, r->decoded + from * e, r->targets + from,
-                         positions - from < stretch ? positions - from : stretch,
-                         r->segment_nll + from, dz ? dz + from * e : NULL);
+/* Blocks of logits never reach over a stretch's end, so that where they begin does not depend on
+ * segments. */
+void gs_gpn_stretch_losses(struct gs_gpn_runner *r, size_t begin, size_t at, size_t steps) {
+    const size_t from = at * r->batch, e = r->config->embedding;
+    float *dz = r->options.train ? r->loss_gradient + (begin * r->batch + from) * e : NULL;
+    gs_output_share(&r->weights.output, r->decoded + from * e, r->targets + from, steps * r->batch,
+                    r->segment_nll + from, dz);
+}
+
+void gs_gpn_spread_losses(const struct gs_gpn_runner *r, size_t begin, size_t steps, float *nll) {
     for (size_t t = 0; t < steps; t++)
         for (size_t b = 0; b < r->batch; b++)
             nll[b * r->steps + begin + t] = r->segment_nll[t * r->batch + b];

@@ -183,6 +183,7 @@ static void ground(const struct gs_gpn_runner *r, struct gs_team *team, size_t t
         float *row = head + b * (d + e);
         k->sigmoid(row, p->ground_bias->values, d, row);
         if (p->decode_bias) k->add(p->decode_bias->values, e, row + d);
+        memcpy(r->decoded + (t * r->batch + b) * e, row + d, e * sizeof(float));
         size_t token = r->ground.row[t % r->stretch * r->batch + b];
         k->gated_sum(row, predicted + b * d, r->ground.ground + token * d, NULL, d,
                      gs_at(r, &r->tape.state, t + 1) + b * d);
@@ -221,21 +222,35 @@ bool gs_gpn_shares_columns(const struct gs_gpn_runner *r) {
                                   gs_gpn_weights_floats(r->config, false));
 }
 
-void gs_gpn_segment_forward(struct gs_gpn_runner *r, size_t begin, size_t steps) {
-    bool by_columns = gs_gpn_shares_columns(r);
-    for (size_t at = 0; at < steps; at += r->stretch) {
-        size_t end = steps - at < r->stretch ? steps : at + r->stretch;
-        gs_gpn_ground_forward(r, begin + at, end - at);
-        struct gs_team_queues queues = {0};
+/* Steps at … end - 1 of the segment that begins at `begin`. The losses of the stretch before, when
+ * wanted, are the work of the threads that are done first. */
+static void stretch_forward(struct gs_gpn_runner *r, size_t begin, size_t at, size_t end,
+                            bool losses) {
+    const bool by_columns = gs_gpn_shares_columns(r);
+    struct gs_team_queues queues = {0};
+    gs_gpn_ground_forward(r, begin + at, end - at);
 #pragma omp parallel
-        {
-            struct gs_team team =
-                gs_team_member((size_t)omp_get_thread_num(), (size_t)omp_get_num_threads(),
-                               r->batch, by_columns, &queues);
-            if (r->options.train && r->config->heads) keep_memory(r, &team, at);
-            for (size_t t = at; t < end; t++) step(r, &team, t);
-        }
+    {
+        struct gs_team team =
+            gs_team_member((size_t)omp_get_thread_num(), (size_t)omp_get_num_threads(), r->batch,
+                           by_columns, &queues);
+        if (r->options.train && r->config->heads) keep_memory(r, &team, at);
+        for (size_t t = at; t < end; t++) step(r, &team, t);
+        if (losses && at) gs_gpn_stretch_losses(r, begin, at - r->stretch, r->stretch);
     }
+}
+
+void gs_gpn_segment_forward(struct gs_gpn_runner *r, size_t begin, size_t steps, float *nll) {
+    if (nll) gs_gpn_targets(r, begin, steps);
+    size_t last = 0;
+    for (size_t at = 0; at < steps; at += r->stretch) {
+        stretch_forward(r, begin, at, steps - at < r->stretch ? steps : at + r->stretch, nll);
+        last = at;
+    }
+    if (!nll) return;
+#pragma omp parallel
+    gs_gpn_stretch_losses(r, begin, last, steps - last);
+    gs_gpn_spread_losses(r, begin, steps, nll);
 }
 
 void gs_gpn_first_key(struct gs_gpn_runner *r, const float *previous) {

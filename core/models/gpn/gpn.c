@@ -136,8 +136,7 @@ static enum gs_status forward(void *runner, struct gs_state *state, const uint32
     for (size_t begin = 0, segment = 0; begin < steps; begin += r->segment, segment++) {
         size_t count = gs_segment_steps(r, begin);
         if (r->saved.state) save(r, segment);
-        gs_gpn_segment_forward(r, begin, count);
-        if (nll) gs_gpn_segment_losses(r, begin, count, nll);
+        gs_gpn_segment_forward(r, begin, count, nll);
         if (nll && r->options.train) r->has_loss_gradient = true;
         if (r->want_share) add_read_metrics(r, count);
         enum gs_status status = tap ? hand_over(r, tap, begin, count, error) : GS_OK;
@@ -188,7 +187,7 @@ static enum gs_status backward(void *runner, float scale, struct gs_parameters *
         size_t begin = segment * r->segment, count = gs_segment_steps(r, begin);
         if (segment + 1 < segments) { /* the last one is still on the tape */
             restore(r, segment);
-            gs_gpn_segment_forward(r, begin, count);
+            gs_gpn_segment_forward(r, begin, count, NULL);
         }
         gs_gpn_segment_backward(r, begin, count);
     }

@@ -115,7 +115,7 @@ struct gs_gpn_runner {
     struct gs_gpn_stretch back;
     /* decoding: a block of rows at a time */
     size_t decode_rows;
-    float *decoded;                         /* (rows of a segment, e): z, gathered */
+    float *decoded;                         /* (rows of a segment, e): z */
     float *loss_gradient;                   /* (steps, batch, e): d nll / d z; training */
     float *segment_nll;                     /* (segment * batch) in the tape's order */
     uint32_t *targets;                      /* the same */
@@ -172,8 +172,9 @@ size_t gs_gpn_runner_bytes(const void *config, const struct gs_runner_options *o
 /* forward.c: how the threads share the window in hand (team.h). */
 bool gs_gpn_shares_columns(const struct gs_gpn_runner *r);
 /* Steps `begin` … of the window, from the state at tape.state[0], first_key and memory;
- * leaves the state after them at tape.state[steps]. */
-void gs_gpn_segment_forward(struct gs_gpn_runner *r, size_t begin, size_t steps);
+ * leaves the state after them at tape.state[steps]. With nll (batch, steps of the window) also
+ * their losses, and, in training, what backward needs of them. */
+void gs_gpn_segment_forward(struct gs_gpn_runner *r, size_t begin, size_t steps, float *nll);
 /* The key of the window's first step, from s_prev (batch, d). */
 void gs_gpn_first_key(struct gs_gpn_runner *r, const float *previous);
 
@@ -186,9 +187,12 @@ void gs_gpn_ground_forward(struct gs_gpn_runner *r, size_t begin, size_t steps);
 void gs_gpn_ground_scatter(struct gs_gpn_runner *r, size_t steps);
 void gs_gpn_ground_backward(struct gs_gpn_runner *r);
 
-/* decode.c: losses of a segment into nll (batch, steps of the window), and, in training, what
- * backward needs of them. */
-void gs_gpn_segment_losses(struct gs_gpn_runner *r, size_t begin, size_t steps, float *nll);
+/* decode.c: the tokens that a segment's steps predict; the losses of `steps` of its steps from `at`
+ * on (by all threads of a region, see gs_output_share); and all of a segment's to their places in
+ * nll (batch, steps of the window). */
+void gs_gpn_targets(struct gs_gpn_runner *r, size_t begin, size_t steps);
+void gs_gpn_stretch_losses(struct gs_gpn_runner *r, size_t begin, size_t at, size_t steps);
+void gs_gpn_spread_losses(const struct gs_gpn_runner *r, size_t begin, size_t steps, float *nll);
 void gs_gpn_decode(void *runner, const float *states, size_t rows, float *logits);
 void gs_gpn_decode_embedding(void *runner, const float *vectors, size_t rows, float *logits);
 

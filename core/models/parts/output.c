@@ -40,10 +40,18 @@ size_t gs_output_floats(size_t vocab, size_t width, bool train) {
     return train ? floats + gs_packed_floats(vocab, width) + vocab * width : floats;
 }
 
+/* Rows that stand a multiple of some KiB apart fall into few lines of each cache and drive each
+ * other out. */
+static size_t stride_of(size_t vocab) {
+    enum { APART = 256, LINE = 16 };
+    return vocab % APART ? vocab : vocab + LINE;
+}
+
 void gs_output_plan(struct gs_output *output, size_t vocab, size_t block_rows,
                     struct gs_arena *arena) {
     output->block_rows = block_rows;
-    output->block = gs_arena_floats(arena, block_rows, vocab, 1);
+    output->stride = stride_of(vocab);
+    output->block = gs_arena_floats(arena, block_rows, output->stride, 1);
 }
 
 void gs_output_refresh(struct gs_output *output) {
@@ -61,20 +69,25 @@ void gs_output_refresh(struct gs_output *output) {
 
 /* ---- losses ------------------------------------------------------------------------------- */
 
+static void logits_of(const struct gs_output *o, const float *z, size_t zs, size_t rows,
+                      float *logits, size_t stride) {
+    gs_packed_product(&o->logits, z, zs, rows, 0, o->logits.panels, logits, stride, false);
+}
+
 void gs_output_rows(const struct gs_output *output, const float *z, size_t zs, size_t rows,
                     float *logits) {
-    const struct gs_packed *w = &output->logits;
-    gs_packed_product(w, z, zs, rows, 0, w->panels, logits, output->vocab, false);
+    logits_of(output, z, zs, rows, logits, output->vocab);
 }
 
 /* Losses of some rows of a block, whose logits become softmax - onehot and go back to dz. */
 static void block_rows(const struct gs_output *o, const float *z, const uint32_t *targets,
                        size_t rows, float *logits, float *nll, float *dz) {
-    gs_output_rows(o, z, o->width, rows, logits);
+    const size_t V = o->vocab, stride = o->stride;
+    logits_of(o, z, o->width, rows, logits, stride);
     for (size_t i = 0; i < rows; i++)
-        nll[i] = gs_kernels()->cross_entropy(logits + i * o->vocab, o->vocab, targets[i], o->train);
+        nll[i] = gs_kernels()->cross_entropy(logits + i * stride, V, targets[i], o->train);
     if (o->train)
-        gs_packed_product(&o->back, logits, o->vocab, rows, 0, o->back.panels, dz, o->width, false);
+        gs_packed_product(&o->back, logits, stride, rows, 0, o->back.panels, dz, o->width, false);
 }
 
 /* gradient += (softmax - onehot)' z, a block of the vocabulary at a time. */
@@ -83,7 +96,7 @@ static void matrix_products(const struct gs_output *o, const float *z, size_t ro
 #pragma omp for schedule(dynamic)
     for (size_t v = 0; v < V; v += VOCAB_BLOCK) {
         size_t count = V - v < VOCAB_BLOCK ? V - v : VOCAB_BLOCK;
-        gs_kernels()->outer(o->block + v, V, z, e, rows, count, e, o->gradient + v * e, e);
+        gs_kernels()->outer(o->block + v, o->stride, z, e, rows, count, e, o->gradient + v * e, e);
     }
 }
 
@@ -96,10 +109,9 @@ static size_t decoded_together(size_t rows) {
     return (rows + parts - 1) / parts;
 }
 
-void gs_output_losses(const struct gs_output *output, const float *z, const uint32_t *targets,
-                      size_t rows, float *nll, float *dz) {
-    const size_t e = output->width, V = output->vocab;
-#pragma omp parallel
+void gs_output_share(const struct gs_output *output, const float *z, const uint32_t *targets,
+                     size_t rows, float *nll, float *dz) {
+    const size_t e = output->width;
     for (size_t block = 0; block < rows; block += output->block_rows) {
         size_t count = rows - block < output->block_rows ? rows - block : output->block_rows;
         size_t together = decoded_together(count);
@@ -108,10 +120,16 @@ void gs_output_losses(const struct gs_output *output, const float *z, const uint
             size_t at = block + first;
             block_rows(output, z + at * e, targets + at,
                        count - first < together ? count - first : together,
-                       output->block + first * V, nll + at, dz ? dz + at * e : NULL);
+                       output->block + first * output->stride, nll + at, dz ? dz + at * e : NULL);
         }
         if (output->train) matrix_products(output, z + block * e, count);
     }
+}
+
+void gs_output_losses(const struct gs_output *output, const float *z, const uint32_t *targets,
+                      size_t rows, float *nll, float *dz) {
+#pragma omp parallel
+    gs_output_share(output, z, targets, rows, nll, dz);
 }
 
 void gs_output_logits(const struct gs_output *output, const float *z, size_t rows, float *logits) {

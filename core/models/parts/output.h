@@ -20,6 +20,7 @@ struct gs_output {
     struct gs_packed logits, back; /* (e, V), (V, e); the latter in training */
     float *gradient;               /* (V, e), sums over a window; training */
     size_t block_rows;             /* of a block; bits of gradients depend on it */
+    size_t stride;                 /* floats from one row of the block to the next */
     float *block;                  /* (block_rows, V) */
 };
 
@@ -37,8 +38,12 @@ void gs_output_plan(struct gs_output *output, size_t vocab, size_t block_rows,
 void gs_output_refresh(struct gs_output *output);
 
 /* nll[i] = -log softmax(z_i W')[targets[i]] of `rows` vectors z (rows, e). In training also dz
- * (rows, e) = the gradient of the sum of nll, and gradient += its share. A parallel region of its
- * own. */
+ * (rows, e) = the gradient of the sum of nll, and gradient += its share. Called by all threads of a
+ * parallel region, which take it part by part: whoever comes first begins. They have met when it
+ * returns. */
+void gs_output_share(const struct gs_output *output, const float *z, const uint32_t *targets,
+                     size_t rows, float *nll, float *dz);
+/* The same, a parallel region of its own. */
 void gs_output_losses(const struct gs_output *output, const float *z, const uint32_t *targets,
                       size_t rows, float *nll, float *dz);
 /* Logits (rows, V) of `rows` vectors `zs` floats apart, by the calling thread. */
