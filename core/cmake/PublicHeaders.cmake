@@ -9,7 +9,7 @@ set(gs_public_headers
   core/evaluation/limits.h core/evaluation/loss.h core/evaluation/text_rates.h
   core/models/model.h core/models/parameters.h core/models/tap.h
   core/programs/command.h
-  core/results/results.h
+  core/results/results.h core/results/side_by_side.h
   core/text/documents.h core/text/shards.h core/text/token_text.h core/text/tokenizer.h
   core/text/tokens.h core/text/windows.h
   core/training/adamw.h core/training/config.h core/training/loop.h core/training/schedule.h
@@ -20,6 +20,7 @@ set(gs_public_headers
   analyses/geometry/geometry.h analyses/geometry/measures.h analyses/horizon/horizon.h
   analyses/linalg/lapack.h analyses/loss/loss_by_position.h analyses/retention/retention.h
   analyses/stats/bootstrap.h analyses/stats/correlation.h analyses/stats/crossing.h
+  analyses/stats/each.h
   analyses/stats/lags.h analyses/stats/moments.h analyses/stats/rank_correlation.h
   analyses/stats/rows.h analyses/stats/running.h analyses/stats/spectrum.h
   reports/figures/figure.h reports/figures/plot.h reports/figures/text.h reports/page/measure.h

@@ -18,6 +18,7 @@ struct gs_results_source_part {
 struct gs_results_value_part {
     char *name;
     struct gs_value value; /* its strings are owned */
+    bool detail;           /* for files, not for people: one of many of its kind */
 };
 
 struct gs_table {
@@ -26,6 +27,7 @@ struct gs_table {
     size_t column_count;
     struct gs_cell *cells; /* (rows, columns), texts owned */
     size_t rows, room;     /* room in rows */
+    bool detail;           /* as of a value */
 };
 
 struct gs_results {

@@ -161,16 +161,22 @@ static void show_status(struct shown *cell, const struct gs_value *value) {
     show_text(cell, text);
 }
 
+/* The values that are for people. */
+struct for_people {
+    const struct gs_results_value_part **values;
+    size_t count;
+};
+
 static void fill_value(const void *data, size_t row, struct shown *cells) {
     static const char *const head[VALUE_COLUMNS] = {"value", "", "unit", "95 % interval", "n"};
-    const struct gs_results *results = data;
+    const struct for_people *people = data;
     if (row == 0) {
         for (size_t i = 0; i < VALUE_COLUMNS; i++) show_text(&cells[i], head[i]);
         show_text(&cells[VALUE_COLUMNS], "status");
         cells[1].right = cells[4].right = true;
         return;
     }
-    const struct gs_results_value_part *part = &results->values[row - 1];
+    const struct gs_results_value_part *part = people->values[row - 1];
     show_text(&cells[0], part->name);
     show_number(&cells[1], part->value.value);
     /* "1" is the unit of a pure number: nothing to show. */
@@ -178,6 +184,20 @@ static void fill_value(const void *data, size_t row, struct shown *cells) {
     show_interval(&cells[3], &part->value);
     show_integer(&cells[4], part->value.n > INT64_MAX ? INT64_MAX : (int64_t)part->value.n);
     show_status(&cells[5], &part->value);
+}
+
+static bool print_values(const struct gs_results *results, FILE *stream) {
+    struct for_people people = {gs_calloc(results->value_count, sizeof *people.values), 0};
+    if (!people.values) return false;
+    for (size_t i = 0; i < results->value_count; i++)
+        if (!results->values[i].detail) people.values[people.count++] = &results->values[i];
+    struct grid grid = {.columns = VALUE_COLUMNS + 1,
+                        .fill = fill_value,
+                        .data = &people,
+                        .rows = people.count + 1};
+    bool good = people.count == 0 || print_grid(&grid, stream);
+    gs_free(people.values);
+    return good;
 }
 
 /* ---- tables ---- */
@@ -215,17 +235,24 @@ static void print_head(const struct gs_results *results, FILE *stream) {
     fputs("\n", stream);
 }
 
+/* What is left out, and where it is. */
+static void print_details(const struct gs_results *results, FILE *stream) {
+    size_t values = 0, tables = 0;
+    for (size_t i = 0; i < results->value_count; i++) values += results->values[i].detail;
+    for (size_t i = 0; i < results->table_count; i++) tables += results->tables[i]->detail;
+    if (values + tables == 0) return;
+    fprintf(stream, "\n%zu values and %zu tables more, of each part by itself: --csv or --json\n",
+            values, tables);
+}
+
 enum gs_status gs_results_print(const struct gs_results *results, FILE *stream, size_t table_rows,
                                 struct gs_error *error) {
     errno = 0;
     print_head(results, stream);
-    struct grid values = {.columns = VALUE_COLUMNS + 1,
-                          .fill = fill_value,
-                          .data = results,
-                          .rows = results->value_count + 1};
-    bool good = results->value_count == 0 || print_grid(&values, stream);
+    bool good = print_values(results, stream);
     for (size_t i = 0; i < results->table_count && good; i++)
-        good = print_table(results->tables[i], stream, table_rows);
+        if (!results->tables[i]->detail) good = print_table(results->tables[i], stream, table_rows);
+    print_details(results, stream);
     for (size_t i = 0; i < results->note_count; i++)
         fprintf(stream, "%snote: %s\n", i ? "" : "\n", results->notes[i]);
     if (!good) return gs_fail_memory(error, CELL, "a table");
