@@ -95,4 +95,11 @@ enum gs_status gs_geometry_of_trace(struct gs_trace *trace, const char *stream,
                                     const struct gs_geometry_options *options,
                                     struct gs_results *results, struct gs_error *error);
 
+/* Every stream of the trace by itself ("stream.<name>.<value>", core/results/side_by_side.h) and
+ * the table geometry_by_stream. main: a stream whose values stand under their plain names, too, or
+ * NULL. */
+enum gs_status gs_geometry_of_streams(struct gs_trace *trace, const char *main,
+                                      const struct gs_geometry_options *options,
+                                      struct gs_results *results, struct gs_error *error);
+
 #endif

@@ -195,15 +195,14 @@ static enum gs_status note_rank(const struct gs_geometry *g, struct gs_results *
 static enum gs_status note_effective(const struct gs_geometry *g, struct gs_results *results,
                                      struct gs_error *error) {
     char text[512];
-    int used = snprintf(text, sizeof text,
-                        "geometry: participation_ratio.corrected assumes independent normal rows "
-                        "(Srivastava 2005) and uses n = %llu",
-                        (unsigned long long)g->rows);
-    if (!isnan(g->effective_rows) && used > 0 && (size_t)used < sizeof text)
-        snprintf(text + used, sizeof text - (size_t)used,
-                 "; judged by the scatter of the sequences' means the rows are worth about %.0f "
-                 "independent ones (effective_rows), so the correction is a lower bound",
-                 g->effective_rows);
+    bool judged = !isnan(g->effective_rows);
+    snprintf(text, sizeof text,
+             "geometry: participation_ratio.corrected assumes independent normal rows (Srivastava "
+             "2005) and uses n = %llu%s",
+             (unsigned long long)g->rows,
+             judged ? "; judged by the scatter of the sequences' means the rows are worth only "
+                      "about effective_rows independent ones, so the correction is a lower bound"
+                    : "");
     return gs_results_note(results, text, error);
 }
 

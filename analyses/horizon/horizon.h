@@ -103,4 +103,13 @@ enum gs_status gs_horizon_of_trace(struct gs_trace *trace, const char *stream,
                                    const struct gs_progress *progress, struct gs_results *results,
                                    struct gs_error *error);
 
+/* Every stream of the trace by itself ("stream.<name>.<value>", core/results/side_by_side.h) and
+ * the table horizon_by_stream. main: a stream whose values stand under their plain names, too, or
+ * NULL. */
+enum gs_status gs_horizon_of_streams(struct gs_trace *trace, const char *main,
+                                     const struct gs_horizon_plan *plan,
+                                     const struct gs_bootstrap *bootstrap,
+                                     const struct gs_progress *progress, struct gs_results *results,
+                                     struct gs_error *error);
+
 #endif

@@ -1,4 +1,5 @@
 #include "analyses/horizon/horizon.h"
+#include "analyses/stats/each.h"
 #include "core/base/memory.h"
 #include "core/results/results.h"
 
@@ -64,13 +65,11 @@ static enum gs_status find_documents(struct gs_trace *trace, uint64_t **document
     return status;
 }
 
-static enum gs_status say_what(const struct gs_trace *trace, size_t stream, bool by_document,
-                               size_t distinct, struct gs_results *results,
-                               struct gs_error *error) {
+static enum gs_status say_documents(const struct gs_trace *trace, bool by_document, size_t distinct,
+                                    struct gs_results *results, struct gs_error *error) {
     const struct gs_trace_info *info = gs_trace_info(trace);
-    enum gs_status status =
-        gs_results_setting(results, "stream", info->streams[stream].name, error);
-    if (status == GS_OK && !info->has_names && info->sequences > 1)
+    enum gs_status status = GS_OK;
+    if (!info->has_names && info->sequences > 1)
         status = gs_results_note(results,
                                  "the trace names no documents: each sequence counts as one of its "
                                  "own for the null, though neighbours may hold parts of one text",
@@ -83,26 +82,77 @@ static enum gs_status say_what(const struct gs_trace *trace, size_t stream, bool
     return status;
 }
 
-enum gs_status gs_horizon_of_trace(struct gs_trace *trace, const char *stream,
-                                   const struct gs_horizon_plan *plan,
-                                   const struct gs_bootstrap *bootstrap,
-                                   const struct gs_progress *progress, struct gs_results *results,
-                                   struct gs_error *error) {
-    size_t index, distinct;
+static enum gs_status measure_stream(struct gs_trace *trace, size_t stream,
+                                     const struct gs_horizon_plan *plan,
+                                     const struct gs_bootstrap *bootstrap,
+                                     const struct gs_progress *progress, struct gs_results *results,
+                                     struct gs_error *error) {
+    size_t distinct;
     uint64_t *document = NULL;
     struct gs_horizon *horizon = NULL;
     struct gs_horizon_plan full = *plan;
-    enum gs_status status = gs_trace_find_stream(trace, stream, &index, error);
-    if (status == GS_OK) status = find_documents(trace, &document, &distinct, error);
+    enum gs_status status = find_documents(trace, &document, &distinct, error);
     if (status == GS_OK) {
-        struct gs_rows rows = gs_rows_of_state(trace, index);
+        struct gs_rows rows = gs_rows_of_state(trace, stream);
         full.document = document;
         status = gs_horizon_measure(&rows, &full, progress, &horizon, error);
     }
-    if (status == GS_OK) status = say_what(trace, index, document, distinct, results, error);
+    if (status == GS_OK) status = say_documents(trace, document, distinct, results, error);
     if (status == GS_OK) status = gs_rows_note_incomplete(trace, results, error);
     if (status == GS_OK) status = gs_horizon_results(horizon, bootstrap, results, error);
     gs_horizon_destroy(horizon);
     gs_free(document);
     return status;
+}
+
+enum gs_status gs_horizon_of_trace(struct gs_trace *trace, const char *stream,
+                                   const struct gs_horizon_plan *plan,
+                                   const struct gs_bootstrap *bootstrap,
+                                   const struct gs_progress *progress, struct gs_results *results,
+                                   struct gs_error *error) {
+    size_t index;
+    enum gs_status status = gs_trace_find_stream(trace, stream, &index, error);
+    if (status == GS_OK)
+        status =
+            gs_results_setting(results, "stream", gs_trace_info(trace)->streams[index].name, error);
+    if (status != GS_OK) return status;
+    return measure_stream(trace, index, plan, bootstrap, progress, results, error);
+}
+
+/* ---- every stream ---- */
+
+struct each_stream {
+    struct gs_trace *trace;
+    const struct gs_horizon_plan *plan;
+    const struct gs_bootstrap *bootstrap;
+};
+
+static enum gs_status measure_one(const void *context, size_t index,
+                                  const struct gs_progress *progress, struct gs_results *results,
+                                  struct gs_error *error) {
+    const struct each_stream *self = context;
+    struct gs_bootstrap bootstrap = *self->bootstrap;
+    bootstrap.progress = progress;
+    return measure_stream(self->trace, index, self->plan, &bootstrap, progress, results, error);
+}
+
+enum gs_status gs_horizon_of_streams(struct gs_trace *trace, const char *main,
+                                     const struct gs_horizon_plan *plan,
+                                     const struct gs_bootstrap *bootstrap,
+                                     const struct gs_progress *progress, struct gs_results *results,
+                                     struct gs_error *error) {
+    static const char *const values[] = {"horizon.raw.k1",
+                                         "horizon.raw.plateau",
+                                         "horizon.centered_sequence.k1",
+                                         "horizon.centered_sequence.efold",
+                                         "horizon.centered_global.k1",
+                                         "horizon.centered_global.plateau",
+                                         "horizon.null.mean"};
+    const struct each_stream context = {trace, plan, bootstrap};
+    static const struct gs_each_table table = {"horizon_by_stream", values,
+                                               sizeof values / sizeof *values};
+    const struct gs_each_measure how = {measure_one, &context, progress};
+    enum gs_status status = gs_results_setting(results, "stream", main ? main : "all", error);
+    return status == GS_OK ? gs_each_stream_measured(trace, main, &how, &table, results, error)
+                           : status;
 }

@@ -9,8 +9,8 @@ static bool replicates_given;
 
 static const struct gs_option options[] = {
     {"stream", GS_OPTION_TEXT, &stream, "NAME",
-     "Which states of the trace: predicted, grounded, layer00, … Default: predicted, or the only "
-     "stream there is.",
+     "Which states of the trace: predicted, grounded, layer00, …; all: each by itself, and one "
+     "table over them. Default: predicted or final, or the only stream there is.",
      NULL},
     {"skip-first", GS_OPTION_SIZE, &skip_first, "N",
      "Leave out the first N rows of each sequence, where the state is still filling up from zero. "
@@ -30,7 +30,10 @@ static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace
                                       .seed = call->seed,
                                       .progress = call->progress};
     enum gs_status status = gs_results_source_meanwhile(results, call->files[0], call->json, error);
-    if (status == GS_OK) status = gs_geometry_of_trace(trace, stream, &how, results, error);
+    if (status == GS_OK)
+        status = gs_call_names_all(stream)
+                     ? gs_geometry_of_streams(trace, NULL, &how, results, error)
+                     : gs_geometry_of_trace(trace, stream, &how, results, error);
     return status == GS_OK ? gs_call_finish(call, results, error) : status;
 }
 
@@ -49,10 +52,14 @@ int main(int argc, char **argv) {
             "the spectrum of the covariance, and how many dimensions that is by several\n"
             "measures. Each comes with a 95 % interval from a bootstrap over whole\n"
             "sequences. Memory is O(d^2), whatever the number of rows.\n"
-            "Tables: spectrum, dim_std, running_mean_cosine, corr_histogram.\n"
+            "Tables: spectrum, spectrum_cumulative, dim_std, running_mean_cosine,\n"
+            "corr_histogram; with --stream all geometry_by_stream, and those of each stream\n"
+            "behind its name, stream.NAME.spectrum.\n"
             "\n"
             "Example: the geometry after the first 64 tokens, also as JSON\n"
-            "  gpnscope geometry run.h5 --skip-first 64 --json geometry.json",
+            "  gpnscope geometry run.h5 --skip-first 64 --json geometry.json\n"
+            "Example: all layers of a model side by side\n"
+            "  gpnscope geometry run.h5 --stream all --csv layers",
         .options = options,
         .common = GS_TAKES_JSON | GS_TAKES_SEED,
         .min_files = 1,

@@ -10,8 +10,8 @@ static size_t replicates = GS_BOOTSTRAP_REPLICATES;
 
 static const struct gs_option options[] = {
     {"stream", GS_OPTION_TEXT, &stream, "NAME",
-     "Which states of the trace: predicted, grounded, layer00, … Default: predicted, or the only "
-     "stream there is.",
+     "Which states of the trace: predicted, grounded, layer00, …; all: each by itself, and one "
+     "table over them. Default: predicted or final, or the only stream there is.",
      NULL},
     {"max-lag", GS_OPTION_SIZE, &max_lag, "N",
      "Longest lag in tokens. Default: 2048, cut to the longest sequence less one.", &max_lag_given},
@@ -28,8 +28,10 @@ static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace
     const struct gs_bootstrap bootstrap = {call->seed, replicates, call->progress};
     enum gs_status status = gs_results_source_meanwhile(results, call->files[0], call->json, error);
     if (status == GS_OK)
-        status =
-            gs_horizon_of_trace(trace, stream, &plan, &bootstrap, call->progress, results, error);
+        status = gs_call_names_all(stream) ? gs_horizon_of_streams(trace, NULL, &plan, &bootstrap,
+                                                                   call->progress, results, error)
+                                           : gs_horizon_of_trace(trace, stream, &plan, &bootstrap,
+                                                                 call->progress, results, error);
     return status == GS_OK ? gs_call_finish(call, results, error) : status;
 }
 
@@ -53,6 +55,7 @@ int main(int argc, char **argv) {
             "(centered_sequence), minus the mean of all states (centered_global), and between "
             "states of different documents (null). A raw curve that falls no lower than the null "
             "remembers nothing of the text there: what is left is common to all states.\n"
+            "With --stream all the table horizon_by_stream sets the streams side by side.\n"
             "Gives the curves with 95 % intervals over sequences, the plateau (mean over all lags "
             "from half the longest on), and the lags where the centred curves fall to 1/e and to "
             "0. Every definition is in analyses/horizon/horizon.h.\n"

@@ -1,5 +1,7 @@
 #include "analyses/programs/measure_call.h"
 
+#include <string.h>
+
 enum gs_status gs_call_open_trace(const struct gs_call *call, const char *path,
                                   struct gs_trace **trace, struct gs_error *error) {
     enum gs_status status = gs_trace_open(path, trace, error);
@@ -7,6 +9,10 @@ enum gs_status gs_call_open_trace(const struct gs_call *call, const char *path,
         gs_call_warning(call, "%s is not complete: only the rows safely on disk are measured",
                         path);
     return status;
+}
+
+bool gs_call_names_all(const char *name) {
+    return name && strcmp(name, "all") == 0;
 }
 
 enum gs_status gs_call_measure(const struct gs_call *call, const char *command,

@@ -6,9 +6,14 @@
 #include "core/results/results.h"
 #include "probes/trace/reader.h"
 
+#include <stdbool.h>
+
 /* Open a trace that the user named; warns when it is not complete. */
 enum gs_status gs_call_open_trace(const struct gs_call *call, const char *path,
                                   struct gs_trace **trace, struct gs_error *error);
+
+/* --stream all, --memory all: each by itself. */
+bool gs_call_names_all(const char *name);
 
 /* Put measurements of `trace` into `results`, and finish the call. */
 typedef enum gs_status gs_measure_function(const struct gs_call *call, struct gs_trace *trace,

@@ -10,7 +10,9 @@ static size_t replicates = GS_BOOTSTRAP_REPLICATES;
 
 static const struct gs_option options[] = {
     {"memory", GS_OPTION_TEXT, &memory, "NAME",
-     "Which memory of the trace, where there are several. Default: the only one, or the first.",
+     "Which memory of the trace, where there are several (layer00, …); all: each by itself, and "
+     "one "
+     "table over them. Default: the only one, or the first.",
      NULL},
     {"max-lag", GS_OPTION_SIZE, &max_lag, "N",
      "Longest lag in tokens. Default: 4096, cut to the longest sequence less one.", &max_lag_given},
@@ -34,8 +36,11 @@ static enum gs_status measure_beside(const struct gs_call *call, struct gs_trace
     if (status == GS_OK && null)
         status = gs_results_source_meanwhile(results, null_path, call->json, error);
     if (status == GS_OK)
-        status = gs_retention_of_trace(trace, memory, null, &plan, &bootstrap, call->progress,
-                                       results, error);
+        status = gs_call_names_all(memory)
+                     ? gs_retention_of_memories(trace, NULL, null, &plan, &bootstrap,
+                                                call->progress, results, error)
+                     : gs_retention_of_trace(trace, memory, null, &plan, &bootstrap, call->progress,
+                                             results, error);
     return status == GS_OK ? gs_call_finish(call, results, error) : status;
 }
 
@@ -74,7 +79,9 @@ int main(int argc, char **argv) {
             "analyses/retention/retention.h.\n"
             "\n"
             "Example: the heads before and after training\n"
-            "  gpnscope retention trained.h5 --null untrained.h5 --json retention.json",
+            "  gpnscope retention trained.h5 --null untrained.h5 --json retention.json\n"
+            "Example: the memories of all layers side by side\n"
+            "  gpnscope retention run.h5 --memory all",
         .options = options,
         .common = GS_TAKES_JSON | GS_TAKES_SEED,
         .min_files = 1,

@@ -1,4 +1,4 @@
-#include "analyses/retention/retention.h"
+#include "analyses/retention/memory_part.h"
 #include "core/base/memory.h"
 #include "core/results/results.h"
 
@@ -6,18 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* One trace's part of the whole. */
-struct part {
-    struct gs_trace *trace;
-    const struct gs_trace_info *info;
-    size_t memory;
-    bool null;
-    const struct gs_bootstrap *bootstrap;
-    const struct gs_progress *progress;
-    struct gs_results *results;
-    struct gs_error *error;
-};
 
 static enum gs_transition transition_of(const char *rule) {
     if (strcmp(rule, "gpn") == 0) return GS_TRANSITION_GPN;
@@ -39,15 +27,20 @@ static const char *no_key_reason(const struct gs_trace_memory *memory, char *tex
     return text;
 }
 
-static enum gs_status measure_gates(const struct part *p, const struct gs_retention_plan *plan) {
+enum gs_status gs_memory_fail_no_decays(const struct gs_trace_info *info, const char *memory,
+                                        struct gs_error *error) {
+    gs_fail(error, GS_MISSING, "the trace has no log-decays");
+    gs_error_expected(error, "a dataset /memory/%s/log_decay", memory);
+    gs_error_where(error, "%s", info->path);
+    gs_error_next(error, "name another memory with --memory, or record the gates");
+    return GS_MISSING;
+}
+
+static enum gs_status measure_gates(const struct gs_memory_part *p,
+                                    const struct gs_retention_plan *plan) {
     const struct gs_trace_memory *memory = &p->info->memories[p->memory];
-    if (!memory->has[GS_MEMORY_LOG_DECAY]) {
-        gs_fail(p->error, GS_MISSING, "the trace has no log-decays");
-        gs_error_expected(p->error, "a dataset /memory/%s/log_decay", memory->name);
-        gs_error_where(p->error, "%s", p->info->path);
-        gs_error_next(p->error, "name another memory with --memory, or record the gates");
-        return GS_MISSING;
-    }
+    if (!memory->has[GS_MEMORY_LOG_DECAY])
+        return gs_memory_fail_no_decays(p->info, memory->name, p->error);
     char text[256];
     const char *reason = no_key_reason(memory, text, sizeof text);
     struct gs_retention_plan full = *plan;
@@ -66,8 +59,8 @@ static enum gs_status measure_gates(const struct part *p, const struct gs_retent
 
 /* ---- shares of the memory read ---- */
 
-static enum gs_status sum_shares(const struct part *p, const struct gs_rows *rows, double *sums,
-                                 double *counts) {
+static enum gs_status sum_shares(const struct gs_memory_part *p, const struct gs_rows *rows,
+                                 double *sums, double *counts) {
     enum { PIECE = 4096 };
     float *values = gs_calloc(PIECE * rows->width, sizeof *values);
     enum gs_status status =
@@ -86,8 +79,8 @@ static enum gs_status sum_shares(const struct part *p, const struct gs_rows *row
     return status;
 }
 
-static enum gs_status add_share(const struct part *p, const struct gs_rows *rows, size_t layer,
-                                const double *sums, const double *counts,
+static enum gs_status add_share(const struct gs_memory_part *p, const struct gs_rows *rows,
+                                size_t layer, const double *sums, const double *counts,
                                 const struct gs_interval *interval) {
     double sum = 0, count = 0;
     for (size_t s = 0; s < rows->sequences; s++) {
@@ -110,14 +103,15 @@ static enum gs_status add_share(const struct part *p, const struct gs_rows *rows
     return gs_results_add(p->results, name, &value, p->error);
 }
 
-/* The read that has the memory's name, else the first; SIZE_MAX: none. */
-static size_t find_read(const struct part *p) {
+/* The read that has the memory's name, else the first, where there is one memory alone; SIZE_MAX:
+ * none. */
+static size_t find_read(const struct gs_memory_part *p) {
     for (size_t i = 0; i < p->info->read_count; i++)
         if (strcmp(p->info->reads[i].name, p->info->memories[p->memory].name) == 0) return i;
-    return p->info->read_count ? 0 : SIZE_MAX;
+    return p->info->read_count && p->info->memory_count == 1 ? 0 : SIZE_MAX;
 }
 
-static enum gs_status measure_shares(const struct part *p) {
+static enum gs_status measure_shares(const struct gs_memory_part *p) {
     size_t read = find_read(p), numbers;
     if (read == SIZE_MAX) return GS_OK;
     struct gs_rows rows = gs_rows_of_share(p->trace, read);
@@ -143,7 +137,8 @@ static enum gs_status measure_shares(const struct part *p) {
 
 /* ---- the untrained model ---- */
 
-static enum gs_status check_heads(const struct part *trained, const struct part *untrained) {
+static enum gs_status check_heads(const struct gs_memory_part *trained,
+                                  const struct gs_memory_part *untrained) {
     const struct gs_trace_memory *a = &trained->info->memories[trained->memory],
                                  *b = &untrained->info->memories[untrained->memory];
     if (a->heads == b->heads) return GS_OK;
@@ -160,7 +155,8 @@ static bool same_lengths(const struct gs_trace_info *a, const struct gs_trace_in
            memcmp(a->rows_written, b->rows_written, a->sequences * sizeof *a->rows_written) == 0;
 }
 
-static enum gs_status note_other_text(const struct part *trained, const struct part *untrained) {
+static enum gs_status note_other_text(const struct gs_memory_part *trained,
+                                      const struct gs_memory_part *untrained) {
     const struct gs_trace_info *a = trained->info, *b = untrained->info;
     bool other_source =
         a->source_sha256 && b->source_sha256 && strcmp(a->source_sha256, b->source_sha256) != 0;
@@ -171,7 +167,7 @@ static enum gs_status note_other_text(const struct part *trained, const struct p
                            trained->error);
 }
 
-static enum gs_status say_memory(const struct part *p) {
+static enum gs_status say_memory(const struct gs_memory_part *p) {
     const struct gs_trace_memory *memory = &p->info->memories[p->memory];
     enum gs_status status =
         gs_results_setting(p->results, p->null ? "null_memory" : "memory", memory->name, p->error);
@@ -180,7 +176,8 @@ static enum gs_status say_memory(const struct part *p) {
                               p->error);
 }
 
-static enum gs_status measure_part(const struct part *p, const struct gs_retention_plan *plan) {
+static enum gs_status measure_part(const struct gs_memory_part *p,
+                                   const struct gs_retention_plan *plan) {
     enum gs_status status = say_memory(p);
     if (status == GS_OK) status = gs_rows_note_incomplete(p->trace, p->results, p->error);
     if (status == GS_OK) status = measure_gates(p, plan);
@@ -188,28 +185,44 @@ static enum gs_status measure_part(const struct part *p, const struct gs_retenti
     return status;
 }
 
+enum gs_status gs_memory_measure(struct gs_memory_part trained, struct gs_trace *null,
+                                 const char *null_memory, const struct gs_retention_plan *plan) {
+    struct gs_memory_part untrained = trained;
+    enum gs_status status = GS_OK;
+    if (null) {
+        untrained.trace = null;
+        untrained.info = gs_trace_info(null);
+        untrained.null = true;
+        status = gs_trace_find_memory(null, null_memory, &untrained.memory, trained.error);
+        if (status == GS_OK) status = check_heads(&trained, &untrained);
+        if (status == GS_OK) status = note_other_text(&trained, &untrained);
+    }
+    if (status == GS_OK) status = measure_part(&trained, plan);
+    return status == GS_OK && null ? measure_part(&untrained, plan) : status;
+}
+
+/* That there are others must be seen. */
+static enum gs_status note_others(const struct gs_memory_part *p) {
+    char text[256];
+    if (p->info->memory_count < 2) return GS_OK;
+    snprintf(text, sizeof text,
+             "the trace holds %zu memories, and this is %s alone; --memory all measures each",
+             p->info->memory_count, p->info->memories[p->memory].name);
+    return gs_results_note(p->results, text, p->error);
+}
+
 enum gs_status gs_retention_of_trace(struct gs_trace *trace, const char *memory,
                                      struct gs_trace *null, const struct gs_retention_plan *plan,
                                      const struct gs_bootstrap *bootstrap,
                                      const struct gs_progress *progress, struct gs_results *results,
                                      struct gs_error *error) {
-    struct part trained = {.trace = trace,
-                           .info = gs_trace_info(trace),
-                           .bootstrap = bootstrap,
-                           .progress = progress,
-                           .results = results,
-                           .error = error};
+    struct gs_memory_part trained = {.trace = trace,
+                                     .info = gs_trace_info(trace),
+                                     .bootstrap = bootstrap,
+                                     .progress = progress,
+                                     .results = results,
+                                     .error = error};
     enum gs_status status = gs_trace_find_memory(trace, memory, &trained.memory, error);
-    struct part untrained = trained;
-    if (status == GS_OK && null) {
-        untrained.trace = null;
-        untrained.info = gs_trace_info(null);
-        untrained.null = true;
-        status = gs_trace_find_memory(null, memory, &untrained.memory, error);
-        if (status == GS_OK) status = check_heads(&trained, &untrained);
-        if (status == GS_OK) status = note_other_text(&trained, &untrained);
-    }
-    if (status == GS_OK) status = measure_part(&trained, plan);
-    if (status == GS_OK && null) status = measure_part(&untrained, plan);
-    return status;
+    if (status == GS_OK && !memory) status = note_others(&trained);
+    return status == GS_OK ? gs_memory_measure(trained, null, memory, plan) : status;
 }

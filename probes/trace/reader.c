@@ -40,14 +40,19 @@ static enum gs_status fail_find(const struct gs_trace *trace, const char *what, 
     return GS_MISSING;
 }
 
+static bool has_stream(const struct gs_trace_info *info, const char *name, size_t *index) {
+    for (*index = 0; *index < info->stream_count; ++*index)
+        if (strcmp(info->streams[*index].name, name) == 0) return true;
+    return false;
+}
+
 enum gs_status gs_trace_find_stream(const struct gs_trace *trace, const char *name, size_t *index,
                                     struct gs_error *error) {
+    static const char *const usual[] = {"predicted", "final"};
     const struct gs_trace_info *info = &trace->info;
-    const char *wanted = name ? name : "predicted";
-    for (size_t i = 0; i < info->stream_count; i++) {
-        *index = i;
-        if (strcmp(info->streams[i].name, wanted) == 0) return GS_OK;
-    }
+    if (name && has_stream(info, name, index)) return GS_OK;
+    for (size_t i = 0; !name && i < sizeof usual / sizeof *usual; i++)
+        if (has_stream(info, usual[i], index)) return GS_OK;
     *index = 0;
     if (!name) return GS_OK; /* at least one is there */
     return fail_find(trace, "state stream", name, info->streams[0].name, sizeof *info->streams,

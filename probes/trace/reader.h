@@ -69,8 +69,8 @@ enum gs_status gs_trace_open(const char *path, struct gs_trace **trace, struct g
 void gs_trace_close(struct gs_trace *trace); /* NULL is fine */
 const struct gs_trace_info *gs_trace_info(const struct gs_trace *trace);
 
-/* Index of a stream or memory; `name` NULL means the only one, or "predicted" / the first.
- * GS_MISSING with the names that exist when there is none. */
+/* Index of a stream or memory; `name` NULL means the only one, or "predicted", "final" (of models
+ * with layers), the first. GS_MISSING with the names that exist when there is none. */
 enum gs_status gs_trace_find_stream(const struct gs_trace *trace, const char *name, size_t *index,
                                     struct gs_error *error);
 enum gs_status gs_trace_find_memory(const struct gs_trace *trace, const char *name, size_t *index,
