@@ -94,7 +94,7 @@ bool gs_training_setting_find(const struct gs_model *model,
                               const struct gs_training_setting *setting, bool resuming, size_t held,
                               size_t most, struct gs_training_setting *fitting) {
     const struct search search = {model, setting, resuming, held, most};
-    bool whole = gs_model_first(model) > 0; /* its gradient cannot be cut inside a window */
+    bool whole = gs_model_state_floats(model) == 0; /* its gradient cannot be cut in a window */
     *fitting = *setting;
     if (fit_batches(&search, fitting)) return true;
     if (whole && resuming) return false;

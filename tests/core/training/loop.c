@@ -1,120 +1,19 @@
 /* A training run against a naive one, and what must be the same bits whatever the circumstances. */
+#include "tests/core/training/naive_run.h"
 #include "tests/core/training/small_run.h"
 
 #include "core/base/environment.h"
 #include "core/base/file.h"
 #include "core/checkpoint/checkpoint.h"
-#include "core/training/schedule.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the naive run: the model's own gradients, everything else anew and in double ------------ */
-
-struct naive {
-    struct gs_model *model;
-    double *p, *m, *v, *g; /* as many as the parameters' one allocation holds */
-};
-
-/* Add the gradient of the mean loss of micro-batch `index`, `cut` tokens at a time. */
-static double naive_gradient(struct naive *naive, const struct gs_training_config *c, size_t index,
-                             size_t cut) {
-    struct gs_error error = {0};
-    struct gs_runner *runner = NULL;
-    struct gs_state *state = NULL;
-    struct gs_parameters *parameters = gs_model_parameters(naive->model), *gradients = NULL;
-    const struct gs_runner_options options = {
-        .batch = 1, .steps = cut, .train = true, .bf16 = c->bf16};
-    gs_assert_ok(gs_runner_create(naive->model, &options, &runner, &error), &error);
-    gs_assert_ok(gs_parameters_like(parameters, &gradients, &error), &error);
-    double loss = 0;
-    for (size_t b = 0; b < c->batch_size; b++) { /* one sequence at a time */
-        const uint32_t *window = small_tokens() + (index * c->batch_size + b) * c->seq_len;
-        gs_assert_ok(gs_state_create(naive->model, 1, &state, &error), &error);
-        for (size_t start = 0; start < c->seq_len; start += cut) {
-            size_t steps = c->seq_len - start < cut ? c->seq_len - start : cut;
-            float nll[64];
-            gs_assert_ok(
-                gs_runner_forward(runner, state, window + start, NULL, steps, NULL, nll, &error),
-                &error);
-            gs_assert_ok(gs_runner_backward(runner, 1, gradients, NULL, &error), &error);
-            for (size_t t = 0; t < steps; t++) loss += (double)nll[t];
-        }
-        gs_state_destroy(state);
-    }
-    double count = (double)(c->batch_size * c->seq_len);
-    for (size_t i = 0; i < parameters->stride; i++)
-        naive->g[i] += (double)gradients->values[i] / count;
-    gs_parameters_destroy(gradients);
-    gs_runner_destroy(runner);
-    return loss / count;
-}
-
-static void naive_adamw(struct naive *naive, const struct gs_training_config *c, size_t step) {
-    struct gs_parameters *parameters = gs_model_parameters(naive->model);
-    double norm = 0;
-    for (size_t i = 0; i < parameters->stride; i++) norm += naive->g[i] * naive->g[i];
-    norm = sqrt(norm);
-    if (!isnan(c->clip_epsilon)) norm += c->clip_epsilon;
-    double clip = norm > c->grad_clip_norm ? c->grad_clip_norm / norm : 1;
-    struct gs_schedule schedule = {GS_COSINE_AFTER_WARMUP, c->learning_rate, c->min_lr_ratio,
-                                   c->warmup_steps, c->total_steps};
-    if (c->schedule) assert_true(gs_cosine_named(c->schedule, &schedule.cosine));
-    double rate = gs_schedule_rate(&schedule, step), n = (double)step + 1;
-    for (size_t t = 0; t < parameters->tensor_count; t++) {
-        const struct gs_tensor *tensor = &parameters->tensors[t];
-        bool decay = tensor->rank >= 2; /* A_log and dt_bias have one dimension */
-        size_t first = (size_t)(tensor->values - parameters->values);
-        for (size_t i = first; i < first + tensor->count; i++) {
-            double g = clip * naive->g[i];
-            naive->m[i] = c->adam_beta1 * naive->m[i] + (1 - c->adam_beta1) * g;
-            naive->v[i] = c->adam_beta2 * naive->v[i] + (1 - c->adam_beta2) * g * g;
-            double m = naive->m[i] / (1 - pow(c->adam_beta1, n));
-            double v = naive->v[i] / (1 - pow(c->adam_beta2, n));
-            naive->p[i] -=
-                rate * (m / (sqrt(v) + 1e-8) + (decay ? c->weight_decay : 0) * naive->p[i]);
-            parameters->values[i] = (float)naive->p[i];
-        }
-    }
-}
-
-static void compare_with_naive(const char *folder, const char *const *sets, size_t cut) {
-    struct gs_error error = {0};
-    struct gs_training_report report;
-    gs_assert_ok(small_train(folder, sets, false, false, NULL, &report, &error), &error);
-    struct gs_training_config *config = small_configure(folder, sets);
-    struct naive naive = {.model = small_model(folder, "0")};
-    struct gs_parameters *parameters = gs_model_parameters(naive.model);
-    double **arrays[] = {&naive.p, &naive.m, &naive.v, &naive.g};
-    for (size_t i = 0; i < 4; i++) *arrays[i] = calloc(parameters->stride, sizeof(double));
-    for (size_t i = 0; i < parameters->stride; i++) naive.p[i] = (double)parameters->values[i];
-    double loss = 0;
-    for (size_t step = 0; step < config->total_steps; step++) {
-        memset(naive.g, 0, parameters->stride * sizeof *naive.g);
-        loss = 0;
-        for (size_t part = 0; part < config->grad_accum; part++)
-            loss += naive_gradient(&naive, config, step * config->grad_accum + part, cut) /
-                    (double)config->grad_accum;
-        for (size_t i = 0; i < parameters->stride; i++) naive.g[i] /= (double)config->grad_accum;
-        naive_adamw(&naive, config, step);
-    }
-    gs_assert_near("loss of the last step", report.loss, loss, 0, 1e-5);
-    struct gs_model *final = small_model(folder, "final");
-    const struct gs_parameters *end = gs_model_parameters(final);
-    for (size_t t = 0; t < end->tensor_count; t++)
-        gs_assert_close(end->tensors[t].name, end->tensors[t].values, parameters->tensors[t].values,
-                        end->tensors[t].count, 1e-3);
-    for (size_t i = 0; i < 4; i++) free(*arrays[i]);
-    gs_model_destroy(final);
-    gs_model_destroy(naive.model);
-    gs_training_config_destroy(config);
-}
-
 static void test_against_naive(void **state) {
     (void)state;
-    compare_with_naive("naive", NULL, 6);
+    naive_compare("naive", NULL, 6);
 }
 
 /* The other recipe for a GPN; the epsilon is large so that it shows. */
@@ -122,7 +21,7 @@ static void test_recipe(void **state) {
     (void)state;
     const char *torch[] = {"optimizer.schedule=cosine_from_start", "optimizer.clip_epsilon=0.2",
                            NULL};
-    compare_with_naive("torch", torch, 6);
+    naive_compare("torch", torch, 6);
     small_train_ok("optax", NULL);
     assert_false(small_same_weights("torch", "final", "optax", "final"));
 }
@@ -131,16 +30,16 @@ static void test_recipe(void **state) {
 static void test_bf16(void **state) {
     (void)state;
     const char *bf16[] = {"training.bf16=true", "training.checkpoint_every=2", NULL};
-    compare_with_naive("bf16_naive", bf16, 6);
+    naive_compare("bf16_naive", bf16, 6);
     const char *all[] = {"training.bf16=true", "training.truncate_bptt=4", "training.grad_accum=3",
                          "training.batch_size=1", NULL};
-    compare_with_naive("bf16_cut", all, 4);
+    naive_compare("bf16_cut", all, 4);
 }
 
 static void test_truncated(void **state) {
     (void)state;
     const char *cut[] = {"training.truncate_bptt=4", NULL}; /* pieces of 4 and 2 */
-    compare_with_naive("cut", cut, 4);
+    naive_compare("cut", cut, 4);
     /* cut at the window's end is not cut; cut earlier is another gradient */
     const char *whole[] = {"training.truncate_bptt=6", NULL};
     small_train_ok("uncut", whole);

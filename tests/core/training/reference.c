@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ../shared/reference/README.md: losses within 2e-5, final parameters within 1e-3 of the largest.
- */
-static const double loss_tolerance = 2e-5, parameter_tolerance = 1e-3;
+/* ../shared/reference/README.md and the issue of the baselines: losses within 2e-5 and 5e-5, final
+ * parameters within 1e-3 of the largest. */
+static const double gpn_tolerance = 2e-5, baseline_tolerance = 5e-5, parameter_tolerance = 1e-3;
 
 struct row {
     int step;
@@ -26,7 +26,7 @@ static size_t read_log(const char *path, struct row *rows, size_t most) {
     char line[512];
     size_t count = 0;
     assert_non_null(fgets(line, sizeof line, stream));
-    assert_int_equal(strncmp(line, "step,loss,lr,grad_norm,pred_ce,state_norm", 41), 0);
+    assert_int_equal(strncmp(line, "step,loss,lr,grad_norm", 22), 0);
     while (count < most && fgets(line, sizeof line, stream)) {
         struct row *row = &rows[count++];
         int read =
@@ -37,7 +37,7 @@ static size_t read_log(const char *path, struct row *rows, size_t most) {
     return count;
 }
 
-static void compare_log(const char *path, const struct gs_json *expected) {
+static void compare_log(const char *path, const struct gs_json *expected, double tolerance) {
     static struct row rows[128];
     size_t count = read_log(path, rows, 128);
     assert_int_equal(count, gs_json_size(gs_json_get(expected, "steps")));
@@ -48,7 +48,7 @@ static void compare_log(const char *path, const struct gs_json *expected) {
         gs_json_number(gs_json_at(gs_json_get(expected, "loss"), i), &loss);
         gs_json_number(gs_json_at(gs_json_get(expected, "grad_norm"), i), &norm);
         assert_int_equal(rows[i].step, step);
-        gs_assert_near("loss", rows[i].loss, loss, 0, loss_tolerance);
+        gs_assert_near("loss", rows[i].loss, loss, 0, tolerance);
         gs_assert_near("grad_norm", rows[i].grad_norm, norm, 1e-4, 1e-4); /* 4 digits are given */
         assert_string_equal(rows[i].rate,
                             gs_json_string(gs_json_at(gs_json_get(expected, "lr"), i)));
@@ -71,7 +71,7 @@ static void compare_parameters(const char *path, const char *expected_path) {
     gs_model_destroy(expected);
 }
 
-static void run_case(const char *name) {
+static void run_case(const char *name, double loss_tolerance) {
     char relative[128];
     snprintf(relative, sizeof relative, "reference/%s", name);
     const char *folder = gs_shared_path(relative);
@@ -95,25 +95,45 @@ static void run_case(const char *name) {
 
     struct gs_json *expected = NULL;
     gs_assert_ok(gs_json_read_file(log_path, &expected, &error), &error);
-    compare_log(gs_scratch_path("%s/%s_train_log.csv", name, name), expected);
+    compare_log(gs_scratch_path("%s/%s_train_log.csv", name, name), expected, loss_tolerance);
     gs_json_destroy(expected);
     compare_parameters(gs_scratch_path("%s/%s_final.safetensors", name, name), final_path);
 }
 
 static void test_gpnm1(void **state) {
     (void)state;
-    run_case("train_gpnm1");
+    run_case("train_gpnm1", gpn_tolerance);
 }
 
 static void test_gpn(void **state) {
     (void)state;
-    run_case("train_gpn");
+    run_case("train_gpn", gpn_tolerance);
+}
+
+static bool knows(const char *kind) {
+    for (size_t i = 0; i < gs_kind_count(); i++)
+        if (strcmp(gs_kind_name(i), kind) == 0) return true;
+    return false;
+}
+
+static void test_transformer(void **state) {
+    (void)state;
+    if (!knows("transformer")) skip();
+    run_case("train_transformer", baseline_tolerance);
+}
+
+static void test_gdn(void **state) {
+    (void)state;
+    if (!knows("gdn")) skip();
+    run_case("train_gdn", baseline_tolerance);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gpnm1),
         cmocka_unit_test(test_gpn),
+        cmocka_unit_test(test_transformer),
+        cmocka_unit_test(test_gdn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
