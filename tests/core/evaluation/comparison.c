@@ -137,6 +137,17 @@ static void assert_difference(const char *kind, const char *other, size_t skip, 
     gs_tokens_close(tokens);
 }
 
+/* A model that predicts every token against those that do not predict the first. */
+static void test_other_kinds(void **state) {
+    (void)state;
+    if (!gs_test_knows("transformer") || !gs_test_knows("gdn")) skip();
+    for (int documents = 0; documents < 2; documents++) {
+        assert_difference("gpn_m", "transformer", 0, 0, documents);
+        assert_difference("gdn", "gpn", 2, 0, documents);
+        assert_difference("gdn", "transformer", 0, 3, documents);
+    }
+}
+
 static void test_losses(void **state) {
     (void)state;
     for (int documents = 0; documents < 2; documents++) {
@@ -239,9 +250,8 @@ static void test_lambada(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_losses),
-        cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_document_tokens),
+        cmocka_unit_test(test_losses),   cmocka_unit_test(test_other_kinds),
+        cmocka_unit_test(test_left_out), cmocka_unit_test(test_document_tokens),
         cmocka_unit_test(test_lambada),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

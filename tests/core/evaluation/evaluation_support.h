@@ -4,11 +4,15 @@
 
 #include "core/models/model.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* `kind` ("gpn", "gpn_m") with `vocab` tokens and random values in every parameter, large enough
- * that its predictions differ much. gs_model_destroy. */
+/* A kind in the list of kinds. */
+bool gs_test_knows(const char *kind);
+
+/* `kind` ("gpn", "gpn_m", "transformer", "gdn") with `vocab` tokens and random values in every
+ * parameter, large enough that its predictions differ much. gs_model_destroy. */
 struct gs_model *gs_test_model(const char *kind, size_t vocab, uint64_t seed);
 
 /* The second way: run one sequence alone, keep its decodable states, and decode each on its own.
