@@ -9,7 +9,8 @@
 static enum gs_status decode(void *context, const float *states, size_t rows, float *logits,
                              struct gs_error *error) {
     struct gs_decoder_of_model *self = context;
-    return gs_runner_decode(self->runner, states, rows, logits, error);
+    return gs_runner_decode(self->runner, gs_model_decodable_channel(self->model), states, rows,
+                            logits, error);
 }
 
 static enum gs_status decode_embedding(void *context, const float *vectors, size_t rows,

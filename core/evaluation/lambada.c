@@ -100,8 +100,9 @@ static enum gs_status decode_rows(struct work *work, struct gs_error *error) {
     const size_t rows = work->rows[work->count], vocab = work->vocab;
     for (size_t from = 0; from < rows; from += DECODE_ROWS) {
         size_t count = rows - from < DECODE_ROWS ? rows - from : DECODE_ROWS;
-        enum gs_status status = gs_runner_decode(work->runner, work->states + from * work->width,
-                                                 count, work->logits, error);
+        enum gs_status status =
+            gs_runner_decode(work->runner, work->channel, work->states + from * work->width, count,
+                             work->logits, error);
         if (status != GS_OK) return status;
 #pragma omp parallel for schedule(static)
         for (size_t i = 0; i < count; i++) {

@@ -62,7 +62,8 @@ struct gs_kind {
                               struct gs_error *error);
     enum gs_status (*backward)(void *runner, float scale, struct gs_parameters *gradients,
                                struct gs_state *state_gradient, struct gs_error *error);
-    void (*decode)(void *runner, const float *states, size_t rows, float *logits);
+    /* `channel` has a decoder. */
+    void (*decode)(void *runner, size_t channel, const float *states, size_t rows, float *logits);
     void (*decode_embedding)(void *runner, const float *vectors, size_t rows, float *logits);
     const struct gs_metric *(*metrics)(void *runner, size_t *count);
     size_t (*runner_bytes)(const void *config, const struct gs_runner_options *options);

@@ -353,6 +353,15 @@ static uint32_t *pad_tokens(const uint32_t *tokens, const size_t *lengths, size_
     return padded;
 }
 
+/* NaN where nothing was predicted: at the head of a sequence, and behind its length. */
+static void clear_unpredicted(float *nll, size_t head, const size_t *lengths, size_t batch,
+                              size_t steps) {
+    for (size_t b = 0; b < batch; b++) {
+        for (size_t t = 0; t < steps && t < head; t++) nll[b * steps + t] = NAN;
+        for (size_t t = lengths ? lengths[b] : steps; t < steps; t++) nll[b * steps + t] = NAN;
+    }
+}
+
 enum gs_status gs_runner_forward(struct gs_runner *runner, struct gs_state *state,
                                  const uint32_t *tokens, const size_t *lengths, size_t steps,
                                  const struct gs_tap *tap, float *nll, struct gs_error *error) {
@@ -367,8 +376,7 @@ enum gs_status gs_runner_forward(struct gs_runner *runner, struct gs_state *stat
     status = runner->model->kind->forward(runner->own, state, padded ? padded : tokens, steps, tap,
                                           nll, error);
     gs_free(padded);
-    for (size_t b = 0; b < state->batch && lengths && nll; b++)
-        for (size_t t = lengths[b]; t < steps; t++) nll[b * steps + t] = NAN;
+    if (nll) clear_unpredicted(nll, runner->model->shape.first, lengths, state->batch, steps);
     runner->can_backward = status == GS_OK && runner->options.train && nll && !lengths;
     return status;
 }
@@ -385,10 +393,17 @@ enum gs_status gs_runner_backward(struct gs_runner *runner, float scale,
     return runner->model->kind->backward(runner->own, scale, gradients, state_gradient, error);
 }
 
-enum gs_status gs_runner_decode(struct gs_runner *runner, const float *states, size_t rows,
-                                float *logits, struct gs_error *error) {
-    (void)error;
-    runner->model->kind->decode(runner->own, states, rows, logits);
+enum gs_status gs_runner_decode(struct gs_runner *runner, size_t channel, const float *states,
+                                size_t rows, float *logits, struct gs_error *error) {
+    const struct gs_shape *shape = &runner->model->shape;
+    if (channel >= shape->channel_count || !shape->channels[channel].decoder) {
+        gs_fail(error, GS_USAGE, "these rows do not decode to tokens");
+        gs_error_expected(error, "states of a stream with a decoder");
+        gs_error_found(error, "%s",
+                       channel < shape->channel_count ? shape->channels[channel].name : "none");
+        return GS_USAGE;
+    }
+    runner->model->kind->decode(runner->own, channel, states, rows, logits);
     return GS_OK;
 }
 

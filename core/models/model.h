@@ -67,15 +67,16 @@ struct gs_parameters *gs_model_parameters(const struct gs_model *model);
 const char *gs_model_own_name(const struct gs_model *model, const char *name);
 
 size_t gs_model_vocab(const struct gs_model *model);
-/* Width of the state vectors that gs_runner_decode takes. */
+/* Width of the states of gs_model_decodable_channel. */
 size_t gs_model_state_width(const struct gs_model *model);
 /* Positions at the head of a window that are not predicted: 0 for GPN, 1 for models that predict
  * the next token (../shared/spec/baselines.md). */
 size_t gs_model_first(const struct gs_model *model);
 /* What a tap can see; borrowed. */
 const struct gs_channel *gs_model_channels(const struct gs_model *model, size_t *count);
-/* Index of the state channel whose rows gs_runner_decode takes ("predicted" for GPN: the row of
- * step t decodes to the distribution of token t + gs_model_first). */
+/* Index of the state channel that the model itself predicts from ("predicted" for GPN, "final" for
+ * the others): its row of step t decodes to the distribution of token t + gs_model_first. Other
+ * channels may decode, too: gs_channel's `decoder` says which and through what. */
 size_t gs_model_decodable_channel(const struct gs_model *model);
 /* What a training config leaves open, as this kind's authors trained it. */
 struct gs_recipe {
@@ -140,7 +141,9 @@ enum gs_status gs_runner_refresh(struct gs_runner *runner, struct gs_error *erro
  *           them is not read and touches nothing
  *   tap     may be NULL
  *   nll     (batch, steps) -log p(token | those before) in nats, or NULL: no decoding at all. NaN
- *           in the first gs_model_first positions and behind a sequence's length. */
+ *           in the first gs_model_first positions and behind a sequence's length. Where a model
+ *           has such positions, nll[b][t] comes from the step before, so the last token of a window
+ *           is run only for a tap or a state. */
 enum gs_status gs_runner_forward(struct gs_runner *runner, struct gs_state *state,
                                  const uint32_t *tokens, const size_t *lengths, size_t steps,
                                  const struct gs_tap *tap, float *nll, struct gs_error *error);
@@ -152,10 +155,11 @@ enum gs_status gs_runner_backward(struct gs_runner *runner, float scale,
                                   struct gs_parameters *gradients, struct gs_state *state_gradient,
                                   struct gs_error *error);
 
-/* Logits (rows, vocab) of `rows` decodable states (rows, state width), as the model decodes its
- * predictions. Bits of a row do not depend on the others. */
-enum gs_status gs_runner_decode(struct gs_runner *runner, const float *states, size_t rows,
-                                float *logits, struct gs_error *error);
+/* Logits (rows, vocab) of `rows` states of the channel with that index (rows, its width), through
+ * what its `decoder` says. Bits of a row do not depend on the others. GS_USAGE when the channel has
+ * no decoder. */
+enum gs_status gs_runner_decode(struct gs_runner *runner, size_t channel, const float *states,
+                                size_t rows, float *logits, struct gs_error *error);
 /* Logits (rows, vocab) of `rows` vectors of embedding width put straight to the output matrix. */
 enum gs_status gs_runner_decode_embedding(struct gs_runner *runner, const float *vectors,
                                           size_t rows, float *logits, struct gs_error *error);

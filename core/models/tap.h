@@ -27,6 +27,8 @@ struct gs_channel {
     char name[GS_CHANNEL_NAME]; /* stream, memory or read: "predicted", "layer00", "memory" … */
     char rule[GS_CHANNEL_NAME]; /* memories: "gpn" or "gated_delta" (trace.md); else "" */
     size_t width;
+    const char *decoder; /* states whose rows gs_runner_decode takes: what it puts them through, in
+                            words for people ("the final norm and the output matrix"); else NULL */
 };
 
 /* Steps first_step … first_step + steps - 1 of every sequence of the batch. The value of sequence

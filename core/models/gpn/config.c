@@ -167,6 +167,7 @@ enum gs_status gs_gpn_describe(const void *config, struct gs_shape *shape, struc
     shape->embedding_width = c->embedding;
     shape->embedding = "embedding";
     channel(shape, GS_CHANNEL_STATE, "predicted", "", c->width);
+    shape->channels[GS_GPN_PREDICTED].decoder = "the model's decoder";
     channel(shape, GS_CHANNEL_STATE, "grounded", "", c->width);
     part(shape, "s", c->width);
     if (!c->heads) return GS_OK;

@@ -40,7 +40,8 @@ static void decode_states(const struct gs_gpn_runner *r, const float *states, si
     gs_output_rows(&r->weights.output, head + d, wide, rows, logits);
 }
 
-void gs_gpn_decode(void *runner, const float *states, size_t rows, float *logits) {
+void gs_gpn_decode(void *runner, size_t channel, const float *states, size_t rows, float *logits) {
+    (void)channel; /* only one decodes */
     const struct gs_gpn_runner *r = runner;
     const size_t d = r->config->width, wide = d + r->config->embedding, V = r->config->vocab;
 #pragma omp parallel for schedule(static) num_threads((int)r->threads)

@@ -193,7 +193,7 @@ void gs_gpn_ground_backward(struct gs_gpn_runner *r);
 void gs_gpn_targets(struct gs_gpn_runner *r, size_t begin, size_t steps);
 void gs_gpn_stretch_losses(struct gs_gpn_runner *r, size_t begin, size_t at, size_t steps);
 void gs_gpn_spread_losses(const struct gs_gpn_runner *r, size_t begin, size_t steps, float *nll);
-void gs_gpn_decode(void *runner, const float *states, size_t rows, float *logits);
+void gs_gpn_decode(void *runner, size_t channel, const float *states, size_t rows, float *logits);
 void gs_gpn_decode_embedding(void *runner, const float *vectors, size_t rows, float *logits);
 
 /* backward.c: all steps of the segment on the tape, last to first. */

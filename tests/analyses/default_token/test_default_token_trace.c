@@ -147,7 +147,9 @@ static void the_models_own_decoding_is_used(void **state) {
         for (size_t r = 0; r < SEQUENCES * ROWS; r++) sum += (double)states[r * WIDTH + c];
         mean[c] = (float)(sum / (SEQUENCES * ROWS));
     }
-    gs_assert_ok(gs_runner_decode(runner, mean, 1, logits, &error), &error);
+    gs_assert_ok(
+        gs_runner_decode(runner, gs_model_decodable_channel(model), mean, 1, logits, &error),
+        &error);
     double whole = 0;
     size_t best = 0;
     for (size_t v = 0; v < VOCAB; v++) {

@@ -93,7 +93,9 @@ double *gs_test_log_probabilities(struct gs_model *model, const uint32_t *ids, s
     double *log_probability = gs_calloc(count * vocab, sizeof *log_probability);
     float *logits = gs_calloc(vocab, sizeof *logits);
     for (size_t t = 0; t < count; t++) {
-        gs_assert_ok(gs_runner_decode(runner, copy.states + t * width, 1, logits, &error), &error);
+        gs_assert_ok(
+            gs_runner_decode(runner, copy.channel, copy.states + t * width, 1, logits, &error),
+            &error);
         log_softmax(logits, vocab, log_probability + t * vocab);
     }
     gs_free(logits);

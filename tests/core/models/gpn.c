@@ -318,7 +318,8 @@ static void decoding_a_predicted_state_gives_its_loss(void **unused) {
             gs_runner_forward(x.runner, x.state, x.tokens, NULL, STEPS, &seen.tap, x.nll, &error),
             &error);
         float *logits = calloc(BATCH * STEPS * s->V, sizeof(float));
-        gs_assert_ok(gs_runner_decode(x.runner, seen.values[gs_model_decodable_channel(x.model)],
+        gs_assert_ok(gs_runner_decode(x.runner, gs_model_decodable_channel(x.model),
+                                      seen.values[gs_model_decodable_channel(x.model)],
                                       BATCH * STEPS, logits, &error),
                      &error);
         for (size_t r = 0; r < BATCH * STEPS; r++) {

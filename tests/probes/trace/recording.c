@@ -140,7 +140,9 @@ static void compare_window(struct gs_model *model, const struct gs_tokens *token
                  &error);
     for (size_t t = 0; t < length; t++) {
         double sum = 0;
-        gs_assert_ok(gs_runner_decode(runner, states + t * 24, 1, logits, &error), &error);
+        gs_assert_ok(gs_runner_decode(runner, gs_model_decodable_channel(model), states + t * 24, 1,
+                                      logits, &error),
+                     &error);
         for (size_t v = 0; v < 50; v++) sum += exp((double)logits[v]);
         gs_assert_near("nll", (double)nll[t], log(sum) - (double)logits[ids[t]], 1e-5, 1e-5);
     }
