@@ -1,10 +1,9 @@
 /* gpnscope eval of several checkpoints: each measured on the same predictions, and every pair's
  * difference with its own limits. */
+#include "core/programs/eval_compare.h"
 #include "core/base/memory.h"
-#include "core/evaluation/comparison.h"
 #include "core/evaluation/lambada.h"
 #include "core/evaluation/text_rates.h"
-#include "core/programs/eval_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,6 +60,13 @@ enum gs_status gs_eval_take(struct gs_eval *eval, size_t index, struct gs_error 
 
 /* ---- what is reported of a pair ---- */
 
+enum gs_status gs_eval_differences(struct gs_eval *eval, struct gs_table **table,
+                                   struct gs_error *error) {
+    static const char *const columns[] = {"measure", "model", "minus", "difference",
+                                          "low",     "high",  "n"};
+    return gs_results_table(eval->results, "differences", columns, 7, table, error);
+}
+
 enum gs_status gs_eval_difference(struct gs_eval *eval, struct gs_table *table, const char *name,
                                   const char *unit, size_t first, size_t second,
                                   const struct gs_difference *difference, struct gs_error *error) {
@@ -114,11 +120,8 @@ static enum gs_status add_models(struct gs_eval *eval, const struct gs_competito
 
 static enum gs_status add_differences(struct gs_eval *eval, const struct gs_competitor *all,
                                       bool *documents, struct gs_error *error) {
-    static const char *const columns[] = {"measure", "model", "minus", "difference",
-                                          "low",     "high",  "n"};
     struct gs_table *table;
-    enum gs_status status =
-        gs_results_table(eval->results, "differences", columns, 7, &table, error);
+    enum gs_status status = gs_eval_differences(eval, &table, error);
     for (size_t i = 0; i < eval->checkpoint_count && status == GS_OK; i++)
         for (size_t k = i + 1; k < eval->checkpoint_count && status == GS_OK; k++) {
             struct gs_difference difference;

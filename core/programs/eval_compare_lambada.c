@@ -1,7 +1,6 @@
 /* gpnscope eval --lambada of several checkpoints. */
-#include "core/evaluation/comparison.h"
 #include "core/evaluation/lambada.h"
-#include "core/programs/eval_parts.h"
+#include "core/programs/eval_compare.h"
 
 #include <stdio.h>
 
@@ -58,12 +57,9 @@ static enum gs_status add_pair(struct gs_eval *eval, struct gs_table *table,
 
 static enum gs_status report(struct gs_eval *eval, const struct gs_competitor *all,
                              struct gs_error *error) {
-    static const char *const columns[] = {"measure", "model", "minus", "difference",
-                                          "low",     "high",  "n"};
     struct gs_table *table = NULL;
     enum gs_status status = add_models(eval, all, error);
-    if (status == GS_OK)
-        status = gs_results_table(eval->results, "differences", columns, 7, &table, error);
+    if (status == GS_OK) status = gs_eval_differences(eval, &table, error);
     for (size_t i = 0; i < eval->checkpoint_count && status == GS_OK; i++)
         for (size_t k = i + 1; k < eval->checkpoint_count && status == GS_OK; k++)
             status = add_pair(eval, table, all, i, k, error);

@@ -26,34 +26,14 @@ struct gs_eval {
 /* eval_loss.c: the loss on `data`; eval_lambada.c: the last words of `lambada`. */
 enum gs_status gs_eval_loss(struct gs_eval *eval, struct gs_error *error);
 enum gs_status gs_eval_lambada(struct gs_eval *eval, struct gs_error *error);
-/* eval_compare.c and eval_compare_lambada.c: the same of several checkpoints, side by side. */
+/* eval_compare.c: the same of several checkpoints, side by side. */
 enum gs_status gs_eval_compare(struct gs_eval *eval, struct gs_error *error);
 
-struct gs_lambada;
+/* eval_lambada.c: how its numbers are to be read. */
 struct gs_lambada_examples;
-/* One of the models that are compared. */
-struct gs_competitor {
-    const char *path;
-    const char *kind; /* borrowed from the list of kinds */
-    size_t vocab, parameters, first;
-    char sha256[GS_SHA256_TEXT];
-    struct gs_loss *loss; /* one of these two */
-    struct gs_lambada *lambada;
-};
-/* eval_lambada.c: how the numbers are to be read. */
 enum gs_status gs_eval_lambada_notes(struct gs_results *results,
                                      const struct gs_lambada_examples *examples,
                                      struct gs_error *error);
-/* Between those two files. */
-enum gs_status gs_eval_compare_lambada(struct gs_eval *eval, struct gs_competitor *competitors,
-                                       struct gs_error *error);
-/* eval->model is that of competitor `index`, loaded again. */
-enum gs_status gs_eval_take(struct gs_eval *eval, size_t index, struct gs_error *error);
-/* A value under "model.NN.<name>", and one under "<name>.NN.MM" with its row in `table`. */
-struct gs_difference;
-enum gs_status gs_eval_difference(struct gs_eval *eval, struct gs_table *table, const char *name,
-                                  const char *unit, size_t first, size_t second,
-                                  const struct gs_difference *difference, struct gs_error *error);
 
 /* eval_loss.c: what comes before a loss and behind it. */
 
