@@ -24,6 +24,7 @@ struct gs_decoder {
 struct gs_decoder_of_model {
     struct gs_model *model;
     struct gs_runner *runner;
+    size_t channel; /* of the states: one that has a decoder */
 };
 struct gs_decoder gs_decoder_of(struct gs_decoder_of_model *model);
 

@@ -26,6 +26,7 @@
 #include "core/base/progress.h"
 #include "core/results/results.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum gs_decoding {
@@ -107,13 +108,29 @@ enum gs_status gs_default_token_report(const struct gs_default_token *token,
                                        const struct gs_pieces *pieces, struct gs_results *results,
                                        struct gs_error *error);
 
-/* The whole for a trace and its checkpoint. tokenizer (NULL: pieces are null) and counts (NULL: the
- * trace's own tokens, said in a note) are paths. GS_CONFIG when the trace was made with another
- * checkpoint, vocabulary or tokenizer (a trace that records none of it is believed); GS_SHAPE when
- * the widths differ. */
-enum gs_status gs_default_token_of_trace(struct gs_trace *trace, const char *checkpoint,
-                                         const char *tokenizer, const char *counts,
+/* What the analysis of a trace needs beside it, as paths. */
+struct gs_default_inputs {
+    const char *checkpoint;
+    const char *tokenizer; /* NULL: pieces are null */
+    const char *counts;    /* NULL: the trace's own tokens, said in a note */
+};
+
+/* The whole for one stream of a trace: by its name, or the one that the model predicts from (NULL).
+ * What its states are decoded through is said as setting and note. GS_CONFIG when the trace was
+ * made with another checkpoint, vocabulary or tokenizer (a trace that records none of it is
+ * believed), or the model does not decode the stream; GS_SHAPE when the widths differ. */
+enum gs_status gs_default_token_of_trace(struct gs_trace *trace, const char *stream,
+                                         const struct gs_default_inputs *inputs,
                                          const struct gs_default_options *options,
                                          struct gs_results *results, struct gs_error *error);
+
+/* Every stream of the trace that the model decodes, by itself ("stream.<name>.<value>",
+ * core/results/side_by_side.h), and the tables default_by_stream and default_token_by_stream
+ * (stream, decoder, id, piece, probability: the most probable token of the mean state). with_main:
+ * values of the stream that the model predicts from also stand under their plain names. */
+enum gs_status gs_default_token_of_streams(struct gs_trace *trace, bool with_main,
+                                           const struct gs_default_inputs *inputs,
+                                           const struct gs_default_options *options,
+                                           struct gs_results *results, struct gs_error *error);
 
 #endif

@@ -90,15 +90,28 @@ static bool all_have_note(const struct gs_results_part *parts, size_t count, con
     return true;
 }
 
-static enum gs_status take_note(struct gs_results *results, const char *name, const char *note,
+/* "layer00, layer01: note" of the parts from `first` on that have it. */
+static enum gs_status take_note(struct gs_results *results, const struct gs_results_part *parts,
+                                size_t first, size_t count, const char *note,
                                 struct gs_error *error) {
-    size_t size = strlen(name) + strlen(note) + 3;
+    size_t size = strlen(note) + 3, used = 0;
+    for (size_t p = first; p < count; p++) size += strlen(parts[p].name) + 2;
     char *text = gs_calloc(size, 1);
     if (!text) return gs_fail_memory(error, size, "a note");
-    snprintf(text, size, "%s: %s", name, note);
+    for (size_t p = first; p < count; p++)
+        if (has_note(parts[p].results, note))
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", parts[p].name);
+    snprintf(text + used, size - used, ": %s", note);
     enum gs_status status = gs_results_note(results, text, error);
     gs_free(text);
     return status;
+}
+
+static bool said_before(const struct gs_results_part *parts, size_t part, const char *note) {
+    for (size_t p = 0; p < part; p++)
+        if (has_note(parts[p].results, note)) return true;
+    return false;
 }
 
 static enum gs_status take_notes(struct gs_results *results, const struct gs_results_part *parts,
@@ -107,10 +120,10 @@ static enum gs_status take_notes(struct gs_results *results, const struct gs_res
     for (size_t p = 0; p < count; p++)
         for (size_t i = 0; status == GS_OK && i < parts[p].results->note_count; i++) {
             const char *note = parts[p].results->notes[i];
-            if (has_note(results, note)) continue;
+            if (has_note(results, note) || said_before(parts, p, note)) continue;
             status = all_have_note(parts, count, note)
                          ? gs_results_note(results, note, error)
-                         : take_note(results, parts[p].name, note, error);
+                         : take_note(results, parts, p, count, note, error);
         }
     return status;
 }

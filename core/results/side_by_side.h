@@ -17,8 +17,8 @@ struct gs_results_part {
 };
 
 /* Everything of the parts into `results`: values and tables as details (files hold them all,
- * gs_results_print only counts them); a note that all parts share once, another behind its part's
- * name; settings likewise, except one that says the part's own name. GS_EXISTS when a name is
+ * gs_results_print only counts them); a note once, behind the names of its parts unless all have
+ * it; settings likewise, except one that says the part's own name. GS_EXISTS when a name is
  * taken; GS_NO_MEMORY. */
 enum gs_status gs_results_take_parts(struct gs_results *results, const char *kind,
                                      const struct gs_results_part *parts, size_t count,

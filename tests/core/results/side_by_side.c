@@ -30,6 +30,7 @@ static struct gs_results *make_part(const char *own, double rank, bool interval)
     gs_assert_ok(gs_results_note(part, "said by all", &error), &error);
     snprintf(text, sizeof text, "rank %g", rank);
     gs_assert_ok(gs_results_note(part, text, &error), &error);
+    if (rank > 3) gs_assert_ok(gs_results_note(part, "said by some", &error), &error);
     gs_assert_ok(gs_results_setting(part, "policy", "one", &error), &error);
     gs_assert_ok(gs_results_setting(part, "stream", own, &error), &error);
     gs_assert_ok(gs_results_setting_integer(part, "blocks", (int64_t)rank, &error), &error);
@@ -63,10 +64,11 @@ static const char *setting(const struct gs_json *json, const char *key) {
 
 static void parts_stand_behind_their_names(void **state) {
     (void)state;
-    struct gs_results *a = make_part("layer00", 3, true), *b = make_part("final", 5, true);
-    const struct gs_results_part parts[] = {{"layer00", a}, {"final", b}};
+    struct gs_results *a = make_part("layer00", 3, true), *b = make_part("final", 5, true),
+                      *c = make_part("last", 7, true);
+    const struct gs_results_part parts[] = {{"layer00", a}, {"final", b}, {"last", c}};
     struct gs_results *whole = gs_results_create("geometry");
-    gs_assert_ok(gs_results_take_parts(whole, "stream", parts, 2, &error), &error);
+    gs_assert_ok(gs_results_take_parts(whole, "stream", parts, 3, &error), &error);
     struct gs_value value;
     assert_true(gs_results_find(whole, "stream.layer00.rank", &value));
     assert_true(value.value == 3 && value.has_interval && value.low == 2 && value.n == 7);
@@ -80,7 +82,8 @@ static void parts_stand_behind_their_names(void **state) {
     assert_true(noted(whole, "said by all"));
     assert_true(noted(whole, "layer00: rank 3"));
     assert_true(noted(whole, "final: rank 5"));
-    assert_int_equal(gs_results_note_count(whole), 3);
+    assert_true(noted(whole, "final, last: said by some"));
+    assert_int_equal(gs_results_note_count(whole), 5);
     struct gs_json *json = gs_results_json(whole);
     assert_string_equal(setting(json, "policy"), "one");
     assert_null(setting(json, "stream"));
@@ -95,6 +98,7 @@ static void parts_stand_behind_their_names(void **state) {
     gs_results_destroy(whole);
     gs_results_destroy(a);
     gs_results_destroy(b);
+    gs_results_destroy(c);
 }
 
 static void people_see_the_comparison_and_files_hold_all(void **state) {
