@@ -9,8 +9,7 @@
 static enum gs_status decode(void *context, const float *states, size_t rows, float *logits,
                              struct gs_error *error) {
     struct gs_decoder_of_model *self = context;
-    return gs_runner_decode(self->runner, gs_model_decodable_channel(self->model), states, rows,
-                            logits, error);
+    return gs_runner_decode(self->runner, self->channel, states, rows, logits, error);
 }
 
 static enum gs_status decode_embedding(void *context, const float *vectors, size_t rows,
@@ -25,7 +24,9 @@ static const float *embedding(void *context, uint32_t id) {
 }
 
 struct gs_decoder gs_decoder_of(struct gs_decoder_of_model *model) {
-    return (struct gs_decoder){.width = gs_model_state_width(model->model),
+    size_t count;
+    const struct gs_channel *channels = gs_model_channels(model->model, &count);
+    return (struct gs_decoder){.width = channels[model->channel].width,
                                .embedding_width = gs_model_embedding_width(model->model),
                                .vocab = gs_model_vocab(model->model),
                                .context = model,

@@ -166,10 +166,11 @@ static enum gs_status note_controls(const struct gs_default_token *t, struct gs_
         "default token: mean_embedding is the unweighted mean of the %zu input embeddings put "
         "to the output matrix; its cosine is with the vector that the model puts there for the "
         "mean state (recovered from the logits by least squares), its logit_correlation is "
-        "Pearson's over the vocabulary; random_direction draws %zu states of norm %.6g; low "
+        "Pearson's over the vocabulary; random_direction draws %zu states of the norm "
+        "default.mean_norm; low "
         "and high of a drawn control hold the middle 95 %% of draws; share is the part of "
         "draws whose Spearman is at least as far from 0, the observed one counted in",
-        t->vocab, t->draws, t->mean_norm);
+        t->vocab, t->draws);
     return gs_results_note(results, text, error);
 }
 

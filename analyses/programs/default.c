@@ -2,6 +2,7 @@
 #include "analyses/programs/measure_call.h"
 #include "core/programs/command.h"
 
+static const char *stream;
 static const char *tokenizer;
 static const char *counts;
 static size_t top = GS_DEFAULT_TOP;
@@ -10,6 +11,10 @@ static size_t replicates = GS_DEFAULT_REPLICATES;
 static size_t draws = GS_DEFAULT_DRAWS;
 
 static const struct gs_option options[] = {
+    {"stream", GS_OPTION_TEXT, &stream, "NAME",
+     "Which states of the trace: predicted, layer00, …; all: each that the model decodes, and one "
+     "table over them. Default: the ones that the model itself predicts from.",
+     NULL},
     {"tokenizer", GS_OPTION_TEXT, &tokenizer, "FILE",
      "SentencePiece model, so that tokens are shown as pieces. Without it: ids alone.", NULL},
     {"counts", GS_OPTION_TEXT, &counts, "DATA",
@@ -50,9 +55,11 @@ static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace
                                      .seed = call->seed,
                                      .progress = call->progress};
     enum gs_status status = gs_results_source_meanwhile(results, call->files[0], call->json, error);
+    const struct gs_default_inputs inputs = {call->files[1], tokenizer, counts};
     if (status == GS_OK)
-        status = gs_default_token_of_trace(trace, call->files[1], tokenizer, counts, &how, results,
-                                           error);
+        status = gs_call_names_all(stream)
+                     ? gs_default_token_of_streams(trace, false, &inputs, &how, results, error)
+                     : gs_default_token_of_trace(trace, stream, &inputs, &how, results, error);
     return status == GS_OK ? gs_call_finish(call, results, error) : status;
 }
 
@@ -71,12 +78,17 @@ int main(int argc, char **argv) {
             "logits, the mean of the probabilities. Shows the top tokens of each, the rank\n"
             "correlation of all tokens with unigram counts, and the same for controls: the\n"
             "mean embedding, random directions of the same norm, shuffled counts.\n"
-            "The checkpoint must be the one that the trace was made with.\n"
-            "Tables: default_tokens, default_control_tokens, controls.\n"
+            "The checkpoint must be the one that the trace was made with. The states of a layer\n"
+            "are decoded through what the model puts between its last layer and its logits (the\n"
+            "final norm and the output matrix); the output says through what.\n"
+            "Tables: default_tokens, default_control_tokens, controls; with --stream all\n"
+            "default_by_stream and default_token_by_stream.\n"
             "\n"
             "Example:\n"
             "  gpnscope default run.h5 run_final.safetensors --tokenizer tok.model \\\n"
-            "      --counts shards",
+            "      --counts shards\n"
+            "Example: all layers of a model\n"
+            "  gpnscope default run.h5 run_final.safetensors --stream all",
         .options = options,
         .common = GS_TAKES_JSON | GS_TAKES_SEED,
         .min_files = 2,

@@ -52,8 +52,8 @@ static enum gs_status default_token(const struct job *job, struct gs_results *re
         status = gs_results_source(results, in->tokenizer, NULL, error);
     if (status == GS_OK && in->counts) status = gs_results_source(results, in->counts, NULL, error);
     if (status != GS_OK) return status;
-    return gs_default_token_of_trace(job->trace, in->checkpoint, in->tokenizer, in->counts,
-                                     &options, results, error);
+    const struct gs_default_inputs inputs = {in->checkpoint, in->tokenizer, in->counts};
+    return gs_default_token_of_trace(job->trace, NULL, &inputs, &options, results, error);
 }
 
 static enum gs_status horizon(const struct job *job, struct gs_results *results,

@@ -86,8 +86,9 @@ static enum gs_status analyse(const char *path, const char *checkpoint, const ch
     struct gs_trace *trace;
     gs_assert_ok(gs_trace_open(path, &trace, error), error);
     *results = gs_results_create("default");
+    const struct gs_default_inputs inputs = {checkpoint, tokenizer, counts};
     enum gs_status status =
-        gs_default_token_of_trace(trace, checkpoint, tokenizer, counts, &options, *results, error);
+        gs_default_token_of_trace(trace, NULL, &inputs, &options, *results, error);
     gs_trace_close(trace);
     return status;
 }
@@ -266,6 +267,53 @@ static void the_geometry_of_a_trace_skips_and_names(void **state) {
     gs_trace_close(trace);
 }
 
+/* Which states, and through what: said, and refused where the model has no decoder for them. */
+static void what_states_go_through_is_said(void **state) {
+    (void)state;
+    char sha[GS_SHA256_TEXT];
+    const char *checkpoint = make_checkpoint("said.safetensors", 3, sha);
+    const struct gs_default_inputs inputs = {checkpoint, NULL, NULL};
+    struct gs_error error;
+    struct gs_trace *trace;
+    gs_assert_ok(gs_trace_open(make_trace("said.h5", usual), &trace, &error), &error);
+    struct gs_results *one = gs_results_create("default"), *all = gs_results_create("default");
+    gs_assert_ok(gs_default_token_of_trace(trace, "predicted", &inputs, &options, one, &error),
+                 &error);
+    assert_int_equal(notes_with(one, "decoded through the model's decoder"), 1);
+    struct gs_json *json = gs_results_json(one);
+    const struct gs_json *environment = gs_json_get(json, "environment");
+    assert_string_equal(gs_json_string(gs_json_get(environment, "default.stream")), "predicted");
+    assert_string_equal(gs_json_string(gs_json_get(environment, "default.decoder")),
+                        "the model's decoder");
+    gs_json_destroy(json);
+    gs_assert_ok(gs_default_token_of_streams(trace, true, &inputs, &options, all, &error), &error);
+    struct gs_value plain, behind, alone;
+    assert_true(gs_results_find(one, "default.spearman.mean_state", &alone));
+    assert_true(gs_results_find(all, "default.spearman.mean_state", &plain));
+    assert_true(gs_results_find(all, "stream.predicted.default.spearman.mean_state", &behind));
+    assert_true(alone.value == plain.value && alone.value == behind.value);
+    assert_true(alone.low == behind.low && alone.high == behind.high);
+    const struct gs_table *top = gs_results_find_table(all, "default_token_by_stream");
+    assert_int_equal(gs_table_rows(top), 1);
+    assert_string_equal(gs_table_cell(top, 0, 1).text, "the model's decoder");
+    assert_int_equal(gs_table_cell(top, 0, 2).integer,
+                     gs_table_cell(gs_results_find_table(one, "default_tokens"), 0, 2).integer);
+    gs_results_destroy(one);
+    gs_results_destroy(all);
+    gs_trace_close(trace);
+    struct look look = usual;
+    look.stream = "grounded";
+    gs_assert_ok(gs_trace_open(make_trace("grounded.h5", look), &trace, &error), &error);
+    all = gs_results_create("default");
+    gs_assert_error(gs_default_token_of_trace(trace, "grounded", &inputs, &options, all, &error),
+                    GS_CONFIG, &error, "does not decode its stream grounded", "expected predicted",
+                    "--stream");
+    gs_assert_error(gs_default_token_of_streams(trace, false, &inputs, &options, all, &error),
+                    GS_CONFIG, &error, "grounded");
+    gs_results_destroy(all);
+    gs_trace_close(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_trace_and_its_checkpoint_are_analysed),
@@ -274,6 +322,7 @@ int main(void) {
         cmocka_unit_test(shapes_that_do_not_fit_are_named),
         cmocka_unit_test(without_tokens_there_is_no_spearman_but_a_reason),
         cmocka_unit_test(the_geometry_of_a_trace_skips_and_names),
+        cmocka_unit_test(what_states_go_through_is_said),
     };
     print_message("seed %d\n", SEED);
     return cmocka_run_group_tests(tests, NULL, NULL);
