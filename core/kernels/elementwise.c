@@ -33,8 +33,12 @@ void GS_KERNEL(add)(const float *x, size_t n, float *y) {
         store_row(y, i, n, load_row(y, i, n) + load_row(x, i, n));
 }
 
+GS_INLINE float rms_scale(const float *x, size_t n) {
+    return 1.0f / sqrtf(dot_lanes(x, x, n) / (float)n + 1e-6f);
+}
+
 float GS_KERNEL(rms)(const float *x, size_t n, float *y) {
-    float s = 1.0f / sqrtf(dot_lanes(x, x, n) / (float)n + 1e-6f);
+    const float s = rms_scale(x, n);
     scale_row(x, s, n, y);
     return s;
 }
@@ -46,6 +50,28 @@ void GS_KERNEL(rms_backward)(const float *dy, const float *y, float s, size_t n,
         lanes d = (load_row(dy, i, n) - load_row(y, i, n) * mean) * s;
         if (accumulate) d += load_row(dx, i, n);
         store_row(dx, i, n, d);
+    }
+}
+
+void GS_KERNEL(norm)(const float *x, const float *w, size_t n, float *y) {
+    const float s = rms_scale(x, n);
+    for (size_t i = 0; i < n; i += GS_LANES)
+        store_row(y, i, n, load_row(x, i, n) * s * load_row(w, i, n));
+}
+
+void GS_KERNEL(norm_backward)(const float *dy, const float *x, const float *w, size_t n, float *dx,
+                              bool accumulate, float *dw) {
+    const float s = rms_scale(x, n);
+    lanes along = fill(0);
+    for (size_t i = 0; i < n; i += GS_LANES)
+        along += load_row(dy, i, n) * load_row(w, i, n) * load_row(x, i, n);
+    const lanes back = fill(sum_lanes(along) / (float)n * s * s);
+    for (size_t i = 0; i < n; i += GS_LANES) {
+        lanes d = load_row(dy, i, n), value = load_row(x, i, n);
+        store_row(dw, i, n, load_row(dw, i, n) + d * value * s);
+        lanes to = (d * load_row(w, i, n) - value * back) * s;
+        if (accumulate) to += load_row(dx, i, n);
+        store_row(dx, i, n, to);
     }
 }
 

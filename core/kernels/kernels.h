@@ -69,6 +69,11 @@ struct gs_kernels {
     /* dx (+)= s (dy - y mean(y dy)): back through rms, given its y and s. dx may be dy. */
     void (*rms_backward)(const float *dy, const float *y, float s, size_t n, float *dx,
                          bool accumulate);
+    /* y = x * s * w with the same s. y may be x. */
+    void (*norm)(const float *x, const float *w, size_t n, float *y);
+    /* Back through norm: dx (+)= …, dw += dy x s; s is computed again. dx may be dy. */
+    void (*norm_backward)(const float *dy, const float *x, const float *w, size_t n, float *dx,
+                          bool accumulate, float *dw);
     /* y = relu(x + bias) * s, s = 1 / sqrt(sum(relu^2) + 1e-12); returns s. y may be x. */
     float (*unit_relu)(const float *x, const float *bias, size_t n, float *y);
     /* dx = back through unit_relu, given y and s (0 where y is 0). dx may be dy. */
@@ -78,7 +83,7 @@ struct gs_kernels {
     /* y = silu(gate) * x * scale. */
     void (*swiglu)(const float *gate, const float *x, float scale, size_t n, float *y);
     /* Back through swiglu at scale: dgate = dy x scale silu'(gate); dx = dy silu(gate), which is
-     * the gradient of (x scale); y is computed again. dx may be dy. */
+     * the gradient of (x scale); y is computed again. dgate may be gate, dx dy or x. */
     void (*swiglu_backward)(const float *gate, const float *x, float scale, const float *dy,
                             size_t n, float *dgate, float *dx, float *y);
     /* y = gate * x + a (+ b when not NULL). y may be a. */

@@ -16,6 +16,9 @@ void GS_KERNEL(outer)(const float *a, size_t as, const float *b, size_t bs, size
 float GS_KERNEL(rms)(const float *x, size_t n, float *y);
 void GS_KERNEL(rms_backward)(const float *dy, const float *y, float s, size_t n, float *dx,
                              bool accumulate);
+void GS_KERNEL(norm)(const float *x, const float *w, size_t n, float *y);
+void GS_KERNEL(norm_backward)(const float *dy, const float *x, const float *w, size_t n, float *dx,
+                              bool accumulate, float *dw);
 float GS_KERNEL(unit_relu)(const float *x, const float *bias, size_t n, float *y);
 void GS_KERNEL(unit_relu_backward)(const float *dy, const float *y, float s, size_t n, float *dx);
 void GS_KERNEL(sigmoid)(const float *x, const float *bias, size_t n, float *y);

@@ -5,23 +5,30 @@
 
 #include <string.h>
 
-enum gs_status gs_linear_create(const struct gs_tensor *const *weights, size_t count,
-                                const struct gs_tensor *norm, bool train, bool bf16,
-                                struct gs_linear *linear, struct gs_error *error) {
+enum gs_status gs_linear_create_direct(const struct gs_tensor *const *weights, size_t count,
+                                       bool train, bool bf16, struct gs_linear *linear,
+                                       struct gs_error *error) {
     *linear = (struct gs_linear){
-        .inner = weights[0]->shape[1], .norm = norm, .count = count, .train = train, .bf16 = bf16};
+        .inner = weights[0]->shape[1], .count = count, .train = train, .bf16 = bf16};
     for (size_t i = 0; i < count; i++) {
         linear->weights[i] = weights[i];
         linear->outputs += weights[i]->shape[0];
     }
-    const size_t inner = linear->inner, outputs = linear->outputs;
-    enum gs_status status = gs_packed_create(inner, outputs, &linear->forward, error);
+    enum gs_status status =
+        gs_packed_create(linear->inner, linear->outputs, &linear->forward, error);
     if (status != GS_OK || !train) return status;
-    status = gs_packed_create(outputs, inner, &linear->backward, error);
-    if (status != GS_OK) return status;
-    linear->gradient = gs_calloc(outputs * inner, sizeof(float));
-    if (!linear->gradient)
-        return gs_fail_memory(error, outputs * inner * sizeof(float), "weight gradients");
+    return gs_packed_create(linear->outputs, linear->inner, &linear->backward, error);
+}
+
+enum gs_status gs_linear_create(const struct gs_tensor *const *weights, size_t count,
+                                const struct gs_tensor *norm, bool train, bool bf16,
+                                struct gs_linear *linear, struct gs_error *error) {
+    enum gs_status status = gs_linear_create_direct(weights, count, train, bf16, linear, error);
+    linear->norm = norm;
+    if (status != GS_OK || !train) return status;
+    const size_t floats = linear->outputs * linear->inner;
+    linear->gradient = gs_calloc(floats, sizeof(float));
+    if (!linear->gradient) return gs_fail_memory(error, floats * sizeof(float), "weight gradients");
     return GS_OK;
 }
 
@@ -33,8 +40,11 @@ void gs_linear_destroy(struct gs_linear *linear) {
 }
 
 size_t gs_linear_floats(size_t inner, size_t outputs, bool train) {
-    size_t floats = gs_packed_floats(inner, outputs);
-    return train ? floats + gs_packed_floats(outputs, inner) + outputs * inner : floats;
+    return gs_linear_direct_floats(inner, outputs, train) + (train ? outputs * inner : 0);
+}
+
+size_t gs_linear_direct_floats(size_t inner, size_t outputs, bool train) {
+    return gs_packed_floats(inner, outputs) + (train ? gs_packed_floats(outputs, inner) : 0);
 }
 
 /* ---- packing ------------------------------------------------------------------------------ */
@@ -75,6 +85,16 @@ void gs_linear_accumulate(const struct gs_linear *linear, const float *x, size_t
                           const float *dy, size_t dys, size_t rows) {
     gs_accumulate(dy, dys, x, xs, rows, linear->outputs, linear->inner, linear->gradient,
                   linear->inner);
+}
+
+void gs_linear_gradients(const struct gs_linear *linear, const float *x, const float *dy,
+                         size_t rows, const struct gs_parameters *gradients) {
+    for (size_t i = 0; i < linear->count; i++) {
+        const struct gs_tensor *to = gs_parameters_find(gradients, linear->weights[i]->name);
+        gs_accumulate(dy, linear->outputs, x, linear->inner, rows, to->shape[0], linear->inner,
+                      to->values, linear->inner);
+        dy += to->shape[0];
+    }
 }
 
 /* ---- gradients ---------------------------------------------------------------------------- */

@@ -21,7 +21,7 @@ struct gs_linear {
     bool train, bf16;
     struct gs_packed forward;  /* (inner, outputs) */
     struct gs_packed backward; /* (outputs, inner); training */
-    float *gradient;           /* (outputs, inner), sums over a window; training */
+    float *gradient;           /* (outputs, inner), sums over a window; NULL in direct ones */
 };
 
 /* For parameters that outlive it. Release with gs_linear_destroy, also when this fails; zeroed is
@@ -29,9 +29,15 @@ struct gs_linear {
 enum gs_status gs_linear_create(const struct gs_tensor *const *weights, size_t count,
                                 const struct gs_tensor *norm, bool train, bool bf16,
                                 struct gs_linear *linear, struct gs_error *error);
+/* The same without a norm and without a gradient of its own: gs_linear_gradients adds straight to
+ * the parameters'. For windows whose rows are all there at once. */
+enum gs_status gs_linear_create_direct(const struct gs_tensor *const *weights, size_t count,
+                                       bool train, bool bf16, struct gs_linear *linear,
+                                       struct gs_error *error);
 void gs_linear_destroy(struct gs_linear *linear);
 /* Floats it takes. */
 size_t gs_linear_floats(size_t inner, size_t outputs, bool train);
+size_t gs_linear_direct_floats(size_t inner, size_t outputs, bool train);
 void gs_linear_refresh(struct gs_linear *linear);
 
 /* y (rows, ys apart) (+)= x W', and back: dx (+)= dy W. By the calling thread; bits of a row do not
@@ -40,6 +46,10 @@ void gs_linear_rows(const struct gs_linear *linear, const float *x, size_t xs, s
                     float *y, size_t ys, bool accumulate);
 void gs_linear_rows_back(const struct gs_linear *linear, const float *dy, size_t dys, size_t rows,
                          float *dx, size_t dxs, bool accumulate);
+/* Gradients of a direct one, all closely: the parameters' += dy' x. Called by all threads of a
+ * region, does not wait. */
+void gs_linear_gradients(const struct gs_linear *linear, const float *x, const float *dy,
+                         size_t rows, const struct gs_parameters *gradients);
 /* gradient += dy' x. Called by all threads of a region (accumulate.h). */
 void gs_linear_accumulate(const struct gs_linear *linear, const float *x, size_t xs,
                           const float *dy, size_t dys, size_t rows);
