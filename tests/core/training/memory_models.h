@@ -1,4 +1,5 @@
-/* memory_models.h - models whose memory is looked at: the members of a GPN+M's "model" object. */
+/* memory_models.h - models whose memory is looked at: the members of a "model" object, the first
+ * four of a GPN+M. */
 #ifndef GS_TESTS_CORE_TRAINING_MEMORY_MODELS_H
 #define GS_TESTS_CORE_TRAINING_MEMORY_MODELS_H
 
@@ -14,6 +15,11 @@
 #define PAPER_MODEL                                                                                \
     "\"vocab_size\":32000,\"d_state\":2496,\"d_emb\":768,\"d_ffn\":6656,\"n_heads\":15,"           \
     "\"d_key\":128,\"d_val\":256"
+#define TRANSFORMER_MODEL                                                                          \
+    "\"vocab_size\":1000,\"hidden_dim\":192,\"n_layers\":4,\"n_heads\":4,\"ffn_dim\":512"
+#define GDN_MODEL                                                                                  \
+    "\"vocab_size\":1000,\"hidden_dim\":192,\"n_layers\":3,\"n_heads\":3,\"head_dim\":48,"         \
+    "\"expand_v\":2.0,\"ffn_dim\":512"
 
 enum { MB = 1000000 };
 

@@ -6,12 +6,13 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
+#include "core/models/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A config of two steps on random tokens; gives its path. */
+/* A config of two steps on random tokens; gives its path. The kind follows from the model. */
 static const char *write_config(const char *sizes, size_t vocab, size_t batch, size_t steps) {
     enum { TOKENS = 40000 };
     static uint32_t tokens[TOKENS];
@@ -19,7 +20,7 @@ static const char *write_config(const char *sizes, size_t vocab, size_t batch, s
     gs_scratch_file("tokens.bin", tokens, sizeof tokens);
     char text[2048];
     snprintf(text, sizeof text,
-             "{\"name\":\"run\",\"kind\":\"gpn_m\",\"model\":{%s},\"training\":{\"batch_size\":%zu,"
+             "{\"name\":\"run\",\"model\":{%s},\"training\":{\"batch_size\":%zu,"
              "\"seq_len\":%zu,\"grad_accum\":1,\"total_steps\":2,\"seed\":1},"
              "\"optimizer\":{\"learning_rate\":0.001,\"adam_beta1\":0.9,\"adam_beta2\":0.95,"
              "\"weight_decay\":0.1,\"warmup_steps\":1,\"min_lr_ratio\":0.1,\"grad_clip_norm\":1},"
@@ -46,7 +47,7 @@ static void compare(const char *what, double predicted, double peak) {
 
 struct real_run {
     const char *name;
-    char sizes; /* s, m, l */
+    char sizes; /* s, m, l; t, g */
     size_t batch, steps;
     const char *set;
     int threads;
@@ -56,6 +57,8 @@ struct real_run {
 static const char *config_of(const struct real_run *run) {
     if (run->sizes == 's') return write_config(SMALL_MODEL, 300, run->batch, run->steps);
     if (run->sizes == 'm') return write_config(MIDDLE_MODEL, 1000, run->batch, run->steps);
+    if (run->sizes == 't') return write_config(TRANSFORMER_MODEL, 1000, run->batch, run->steps);
+    if (run->sizes == 'g') return write_config(GDN_MODEL, 1000, run->batch, run->steps);
     return write_config(LARGE_MODEL, 4000, run->batch, run->steps);
 }
 
@@ -118,6 +121,31 @@ static void test_peak(void **state) {
     };
     if (!child_program()) skip();
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) run_and_compare(&runs[i]);
+}
+
+static bool knows(const char *kind) {
+    for (size_t i = 0; i < gs_kind_count(); i++)
+        if (strcmp(gs_kind_name(i), kind) == 0) return true;
+    return false;
+}
+
+/* The same of the models that run whole windows at once. */
+static void test_peak_of_baselines(void **state) {
+    (void)state;
+    static const struct real_run runs[] = {
+        {"transformer", 't', 8, 128, NULL, 2, true},
+        {"transformer, long", 't', 2, 1024, NULL, 2, false},
+        {"transformer, recomputed", 't', 8, 256, "training.checkpoint_every=1", 2, false},
+        {"transformer, bf16", 't', 4, 128, "training.bf16=true", 1, false},
+        {"gdn", 'g', 8, 128, NULL, 2, true},
+        {"gdn, long", 'g', 2, 1024, NULL, 2, false},
+        {"gdn, recomputed", 'g', 8, 256, "training.checkpoint_every=64", 2, false},
+        {"gdn, cut", 'g', 4, 512, "training.truncate_bptt=64", 1, false},
+        {"gdn, bf16", 'g', 4, 128, "training.bf16=true", 1, false},
+    };
+    if (!child_program()) skip();
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        if (knows(runs[i].sizes == 't' ? "transformer" : "gdn")) run_and_compare(&runs[i]);
 }
 
 /* Data far larger than the model add nothing: what was read is let go. */
@@ -226,6 +254,7 @@ static const bool sanitized = false;
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_peak),
+        cmocka_unit_test(test_peak_of_baselines),
         cmocka_unit_test(test_large_data),
         cmocka_unit_test(test_refused),
     };
