@@ -1,0 +1,210 @@
+/* Making a runner: one plan of everything it holds, gone through twice: to count, then to place. */
+#include "core/models/transformer/runner.h"
+
+#include "core/base/memory.h"
+#include "core/models/parts/arena.h"
+#include "core/models/parts/row_blocks.h"
+
+#include <math.h>
+#include <omp.h>
+
+/* ---- sizes -------------------------------------------------------------------------------- */
+
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+/* Floats a thread needs for a block of rows, or for a head in backward: gathered gradients of o,
+ * gradients of q, k, v, log sums and d_o . o, and the kernel's own. */
+static size_t work_floats(const struct gs_transformer_runner *r) {
+    const struct gs_transformer_config *c = r->config;
+    const size_t rows = GS_BLOCK_ROWS;
+    size_t blocks = larger(gs_feed_forward_work(c->width, c->ffn, rows), 4 * rows * c->width);
+    if (!r->options.train) blocks += 2 * rows * c->ffn;
+    size_t heads = gs_attention_work(r->room, r->width) + GS_ATTENTION_QUERIES * (r->width + 1);
+    if (r->options.train) heads += r->room * (4 * r->stride + 1);
+    return (larger(blocks, heads) + 15) / 16 * 16;
+}
+
+/* Sequences of a group: in training all, since their tape is kept; else what makes enough rows. */
+static void choose_sizes(struct gs_transformer_runner *r) {
+    enum { ROWS = 2048, MOST_LOGITS = 8 * 1024 * 1024, FEW = 48, MANY = 512 };
+    const struct gs_attention_kernels *k = gs_attention_kernels();
+    const struct gs_runner_options *o = &r->options;
+    r->threads = (size_t)omp_get_max_threads();
+    r->head = gs_transformer_head(r->config);
+    r->width = gs_attention_width(k, r->head);
+    r->stride = gs_attention_stride(k, r->head);
+    r->room = gs_attention_rows(o->steps);
+    r->group = larger(1, ROWS / o->steps);
+    if (r->group > o->batch || o->train) r->group = o->batch;
+    size_t rows = MOST_LOGITS / r->config->vocab;
+    r->output.block_rows = rows < FEW ? FEW : rows > MANY ? MANY : rows;
+    r->work_floats = work_floats(r);
+}
+
+/* ---- the plan ----------------------------------------------------------------------------- */
+
+static void plan_tape(struct gs_arena *arena, const struct gs_transformer_runner *r,
+                      struct gs_transformer_tape *tape) {
+    const struct gs_transformer_config *c = r->config;
+    const size_t units = r->group * c->heads, rows = r->group * r->options.steps;
+    tape->q = gs_arena_floats(arena, units, r->room, r->stride);
+    tape->k = gs_arena_floats(arena, units, r->room, r->stride);
+    tape->v = gs_arena_floats(arena, units, r->room, r->stride);
+    tape->log_sum = gs_arena_floats(arena, units, r->room, 1);
+    tape->mixed = gs_arena_floats(arena, rows, c->width, 1);
+    if (!r->options.train) return;
+    tape->middle = gs_arena_floats(arena, rows, c->width, 1);
+    tape->gate = gs_arena_floats(arena, rows, 2, c->ffn);
+}
+
+static void plan_tapes(struct gs_arena *arena, struct gs_transformer_runner *r) {
+    const bool each = r->options.train && !r->options.recompute_every;
+    const size_t count = each ? r->config->layers : 1;
+    r->tapes = gs_arena_take(arena, count, 1, 1, sizeof *r->tapes);
+    for (size_t i = 0; i < count; i++) {
+        struct gs_transformer_tape counted;
+        plan_tape(arena, r, r->tapes ? &r->tapes[i] : &counted);
+    }
+}
+
+static void plan_back(struct gs_arena *arena, struct gs_transformer_runner *r) {
+    const struct gs_transformer_config *c = r->config;
+    const size_t rows = r->options.batch * r->options.steps, d = c->width;
+    struct gs_transformer_back *back = &r->back;
+    back->upper = gs_arena_floats(arena, rows, d, 1);
+    back->middle = gs_arena_floats(arena, rows, d, 1);
+    back->normal = gs_arena_floats(arena, rows, d, 1);
+    back->activation = gs_arena_floats(arena, rows, c->ffn, 1);
+    back->d_mixed = gs_arena_floats(arena, rows, d, 1);
+    back->d_in = gs_arena_floats(arena, rows, 3, d);
+    back->d_norm = gs_arena_floats(arena, 2 * c->layers + 1, gs_row_blocks(rows), d);
+    r->d_predicting = gs_arena_floats(arena, rows, d, 1);
+}
+
+static void plan_all(struct gs_arena *arena, struct gs_transformer_runner *r) {
+    const struct gs_transformer_config *c = r->config;
+    const size_t rows = r->options.batch * r->options.steps, d = c->width;
+    r->cosines = gs_arena_floats(arena, r->options.steps, r->head / 2, 1);
+    r->sines = gs_arena_floats(arena, r->options.steps, r->head / 2, 1);
+    r->stream = gs_arena_floats(arena, r->options.train ? c->layers + 1 : 1, rows, d);
+    r->final = gs_arena_floats(arena, rows, d, 1);
+    r->predicting = gs_arena_floats(arena, rows, d, 1);
+    r->tokens = gs_arena_take(arena, rows, 1, 1, sizeof *r->tokens);
+    r->targets = gs_arena_take(arena, rows, 1, 1, sizeof *r->targets);
+    r->losses = gs_arena_floats(arena, rows, 1, 1);
+    r->work = gs_arena_floats(arena, r->threads, r->work_floats, 1);
+    gs_output_plan(&r->output, c->vocab, r->output.block_rows, arena);
+    plan_tapes(arena, r);
+    if (r->options.train) plan_back(arena, r);
+}
+
+size_t gs_transformer_runner_bytes(const void *config, const struct gs_runner_options *options) {
+    struct gs_transformer_runner r = {.config = config, .options = *options};
+    const struct gs_transformer_config *c = config;
+    const bool train = options->train;
+    const size_t d = c->width;
+    struct gs_arena arena = {0};
+    choose_sizes(&r);
+    plan_all(&arena, &r);
+    size_t floats = gs_linear_direct_floats(d, 3 * d, train) + gs_linear_direct_floats(d, d, train);
+    floats += gs_feed_forward_floats(d, c->ffn, train);
+    if (arena.wrapped || !gs_multiply(floats, c->layers, &floats)) return SIZE_MAX;
+    floats += gs_output_floats(c->vocab, d, train);
+    if (!gs_multiply(floats, sizeof(float), &floats)) return SIZE_MAX;
+    return arena.bytes + floats + sizeof r;
+}
+
+/* ---- weights ------------------------------------------------------------------------------ */
+
+static enum gs_status create_weights(struct gs_transformer_runner *r, struct gs_error *error) {
+    const bool train = r->options.train, bf16 = r->options.bf16;
+    r->weights = gs_calloc(r->config->layers, sizeof *r->weights);
+    if (!r->weights)
+        return gs_fail_memory(error, r->config->layers * sizeof *r->weights, "weights");
+    enum gs_status status = GS_OK;
+    for (size_t i = 0; i < r->config->layers && status == GS_OK; i++) {
+        const struct gs_transformer_layer *t = &r->tensors.layers[i];
+        const struct gs_tensor *const in[] = {t->query, t->key, t->value};
+        struct gs_transformer_weights *w = &r->weights[i];
+        status = gs_linear_create_direct(in, 3, train, bf16, &w->in, error);
+        if (status == GS_OK)
+            status = gs_linear_create_direct(&t->out, 1, train, bf16, &w->out, error);
+        if (status == GS_OK)
+            status = gs_feed_forward_create(t->ffn_norm, &t->ffn_in, 1, t->ffn_out, train, bf16,
+                                            &w->feed, error);
+    }
+    if (status != GS_OK) return status;
+    return gs_output_create(r->tensors.embedding, train, bf16, &r->output, error);
+}
+
+void gs_transformer_runner_refresh(void *runner) {
+    struct gs_transformer_runner *r = runner;
+    for (size_t i = 0; i < r->config->layers; i++) {
+        gs_linear_refresh(&r->weights[i].in);
+        gs_linear_refresh(&r->weights[i].out);
+        gs_feed_forward_refresh(&r->weights[i].feed);
+    }
+    gs_output_refresh(&r->output);
+}
+
+/* ---- create, destroy ---------------------------------------------------------------------- */
+
+/* Pair j of a head turns by t 10000^(-j / (c / 2)) at position t. */
+static void find_angles(const struct gs_transformer_runner *r) {
+    const size_t half = r->head / 2;
+    for (size_t t = 0; t < r->options.steps; t++)
+        for (size_t j = 0; j < half; j++) {
+            const double angle = (double)t * pow(10000.0, -(double)j / (double)half);
+            r->cosines[t * half + j] = (float)cos(angle);
+            r->sines[t * half + j] = (float)sin(angle);
+        }
+}
+
+enum gs_status gs_transformer_runner_create(struct gs_model *model,
+                                            const struct gs_runner_options *options, void **runner,
+                                            struct gs_error *error) {
+    struct gs_transformer_runner *r = gs_calloc(1, sizeof *r);
+    if (!r) return gs_fail_memory(error, sizeof *r, "a runner");
+    r->config = gs_model_kind_config(model);
+    r->options = *options;
+    choose_sizes(r);
+    enum gs_status status =
+        gs_transformer_tensors_find(r->config, gs_model_parameters(model), &r->tensors, error);
+    if (status == GS_OK) status = create_weights(r, error);
+    struct gs_arena arena = {0};
+    if (status == GS_OK) {
+        plan_all(&arena, r);
+        r->arena = arena.wrapped ? NULL : gs_calloc(arena.bytes, 1);
+        if (!r->arena) status = gs_fail_memory(error, arena.bytes, "a run's working space");
+    }
+    if (status != GS_OK) {
+        gs_transformer_runner_destroy(r);
+        return status;
+    }
+    arena = (struct gs_arena){.base = r->arena};
+    plan_all(&arena, r);
+    find_angles(r);
+    *runner = r;
+    return GS_OK;
+}
+
+void gs_transformer_runner_destroy(void *runner) {
+    struct gs_transformer_runner *r = runner;
+    if (!r) return;
+    for (size_t i = 0; i < r->config->layers && r->weights; i++) {
+        gs_linear_destroy(&r->weights[i].in);
+        gs_linear_destroy(&r->weights[i].out);
+        gs_feed_forward_destroy(&r->weights[i].feed);
+    }
+    gs_free(r->weights);
+    gs_free(r->tensors.layers);
+    gs_output_destroy(&r->output);
+    gs_free(r->arena);
+    gs_free(r);
+}
+
+float *gs_transformer_work(const struct gs_transformer_runner *r) {
+    return r->work + (size_t)omp_get_thread_num() * r->work_floats;
+}

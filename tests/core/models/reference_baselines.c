@@ -1,0 +1,150 @@
+/* The models that GPN is held against, against the known answers of ../shared/reference: streams,
+ * gates and losses within 1e-5, gradients within 1e-4 of a tensor's largest value. */
+#include "tests/core/models/seen.h"
+#include "tests/support/support.h"
+
+#include "core/base/memory.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/models/model.h"
+#include "probes/trace/hdf5_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double FORWARD = 1e-5, GRADIENT = 1e-4;
+
+struct known {
+    const char *name;
+    struct gs_model *model;
+    struct gs_h5 *answers;
+    uint32_t *tokens;
+    size_t batch, steps;
+};
+
+static bool open_case(const char *name, struct known *known) {
+    char path[128];
+    struct gs_error error = {0};
+    size_t rank, shape[GS_H5_MAX_RANK];
+    snprintf(path, sizeof path, "reference/%s/params.safetensors", name);
+    const char *checkpoint = gs_shared_path(path);
+    if (!checkpoint) return false;
+    *known = (struct known){.name = name};
+    gs_assert_ok(gs_checkpoint_load(checkpoint, &known->model, NULL, &error), &error);
+    snprintf(path, sizeof path, "reference/%s/expected.h5", name);
+    gs_assert_ok(gs_h5_open(gs_shared_path(path), &known->answers, &error), &error);
+    gs_assert_ok(gs_h5_read_u32(known->answers, "tokens", &known->tokens, &rank, shape, &error),
+                 &error);
+    known->batch = shape[0];
+    known->steps = shape[1];
+    return true;
+}
+
+static void close_case(struct known *known) {
+    struct gs_error error = {0};
+    gs_free(known->tokens);
+    gs_model_destroy(known->model);
+    gs_assert_ok(gs_h5_close(known->answers, &error), &error);
+}
+
+static void compare(const struct known *known, const char *dataset, const float *values,
+                    size_t count, double tolerance) {
+    struct gs_error error = {0};
+    float *expected;
+    size_t rank, shape[GS_H5_MAX_RANK], size = 1;
+    gs_assert_ok(gs_h5_read_f32(known->answers, dataset, &expected, &rank, shape, &error), &error);
+    for (size_t i = 0; i < rank; i++) size *= shape[i];
+    assert_int_equal(size, count);
+    char name[160];
+    snprintf(name, sizeof name, "%s: %s", known->name, dataset);
+    gs_assert_close(name, values, expected, count, tolerance);
+    gs_free(expected);
+}
+
+static void check_channels(const struct known *known, const struct seen *seen) {
+    for (size_t i = 0; i < seen->count; i++) {
+        const struct gs_channel *channel = &seen->channels[i];
+        char dataset[96];
+        if (channel->group == GS_CHANNEL_STATE)
+            snprintf(dataset, sizeof dataset, "state/%s", channel->name);
+        else
+            snprintf(dataset, sizeof dataset, "memory/%s/%s", channel->name, seen_name(channel));
+        compare(known, dataset, seen->values[i], known->batch * known->steps * channel->width,
+                FORWARD);
+    }
+}
+
+/* The first token is not predicted; the others against nll_next (batch, steps - 1). */
+static void check_losses(const struct known *known, const float *nll) {
+    const size_t predicted = known->steps - 1;
+    float *next = gs_calloc(known->batch * predicted, sizeof *next);
+    for (size_t b = 0; b < known->batch; b++) {
+        assert_true(isnan(nll[b * known->steps]));
+        memcpy(next + b * predicted, nll + b * known->steps + 1, predicted * sizeof *next);
+    }
+    compare(known, "nll_next", next, known->batch * predicted, FORWARD);
+    gs_free(next);
+}
+
+static void check_gradients(const struct known *known, const struct gs_parameters *gradients) {
+    for (size_t i = 0; i < gradients->tensor_count; i++) {
+        const struct gs_tensor *tensor = &gradients->tensors[i];
+        char path[160];
+        snprintf(path, sizeof path, "grad/%s", tensor->name);
+        compare(known, path, tensor->values, tensor->count, GRADIENT);
+    }
+}
+
+static void run_case(const char *name, size_t recompute_every, bool watched) {
+    struct known known;
+    struct gs_error error = {0};
+    if (!open_case(name, &known)) skip();
+    struct gs_runner_options options = {.batch = known.batch,
+                                        .steps = known.steps,
+                                        .train = true,
+                                        .recompute_every = recompute_every};
+    struct gs_runner *runner;
+    struct gs_state *state;
+    struct gs_parameters *gradients;
+    gs_assert_ok(gs_runner_create(known.model, &options, &runner, &error), &error);
+    gs_assert_ok(gs_state_create(known.model, known.batch, &state, &error), &error);
+    gs_assert_ok(gs_parameters_like(gs_model_parameters(known.model), &gradients, &error), &error);
+    struct seen seen;
+    seen_open(&seen, known.model, known.batch, known.steps);
+    float *nll = gs_calloc(known.batch * known.steps, sizeof(float));
+    gs_assert_ok(gs_runner_forward(runner, state, known.tokens, NULL, known.steps,
+                                   watched ? &seen.tap : NULL, nll, &error),
+                 &error);
+    check_losses(&known, nll);
+    if (watched) check_channels(&known, &seen);
+    float scale = 1.0f / (float)(known.batch * (known.steps - 1));
+    gs_assert_ok(gs_runner_backward(runner, scale, gradients, NULL, &error), &error);
+    check_gradients(&known, gradients);
+    seen_close(&seen);
+    gs_free(nll);
+    gs_parameters_destroy(gradients);
+    gs_state_destroy(state);
+    gs_runner_destroy(runner);
+    close_case(&known);
+}
+
+static void transformer(void **unused) {
+    (void)unused;
+    run_case("transformer", 0, true);
+    run_case("transformer", 0, false);
+}
+
+static void transformer_recomputed(void **unused) {
+    (void)unused;
+    run_case("transformer", 1, true);
+    run_case("transformer", 16, false);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(transformer),
+        cmocka_unit_test(transformer_recomputed),
+    };
+    if (!gs_shared_path("reference")) return 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
