@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 enum { BLOCK = 4096, MOST_STRETCHES = 65 };
 
@@ -216,7 +217,19 @@ static enum gs_status read_nll(const struct gs_rows *rows, uint64_t first, size_
     return gs_trace_read_nll(rows->trace, first, count, values, error);
 }
 
-enum gs_status gs_loss_of_trace(struct gs_trace *trace, const struct gs_bootstrap *bootstrap,
+static enum gs_status note_first(uint64_t first, uint64_t own, struct gs_results *results,
+                                 struct gs_error *error) {
+    char text[160];
+    if (first == 0) return GS_OK;
+    snprintf(text, sizeof text,
+             "loss: positions below %" PRIu64 " of each sequence are left out: %s", first,
+             first > own ? "another model of this comparison does not predict them"
+                         : "the model does not predict them");
+    return gs_results_note(results, text, error);
+}
+
+enum gs_status gs_loss_of_trace(struct gs_trace *trace, uint64_t first,
+                                const struct gs_bootstrap *bootstrap,
                                 const struct gs_progress *progress, struct gs_results *results,
                                 struct gs_error *error) {
     const struct gs_trace_info *info = gs_trace_info(trace);
@@ -233,7 +246,8 @@ enum gs_status gs_loss_of_trace(struct gs_trace *trace, const struct gs_bootstra
                            .read = read_nll,
                            .trace = trace};
     enum gs_status status = gs_rows_note_incomplete(trace, results, error);
-    return status == GS_OK
-               ? gs_loss_of_rows(&rows, info->nll_first, bootstrap, progress, results, error)
-               : status;
+    if (first < info->nll_first) first = info->nll_first;
+    if (status == GS_OK) status = note_first(first, info->nll_first, results, error);
+    return status == GS_OK ? gs_loss_of_rows(&rows, first, bootstrap, progress, results, error)
+                           : status;
 }

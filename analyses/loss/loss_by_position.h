@@ -30,8 +30,11 @@ enum gs_status gs_loss_of_rows(const struct gs_rows *rows, uint64_t first,
                                const struct gs_progress *progress, struct gs_results *results,
                                struct gs_error *error);
 
-/* From a trace. GS_MISSING when it holds no /nll. */
-enum gs_status gs_loss_of_trace(struct gs_trace *trace, const struct gs_bootstrap *bootstrap,
+/* From a trace. first: positions below are left out, so that models that begin elsewhere are
+ * compared over the same ones; those without a loss always are. GS_MISSING when it holds no /nll.
+ */
+enum gs_status gs_loss_of_trace(struct gs_trace *trace, uint64_t first,
+                                const struct gs_bootstrap *bootstrap,
                                 const struct gs_progress *progress, struct gs_results *results,
                                 struct gs_error *error);
 

@@ -141,8 +141,8 @@ enum gs_status gs_retention_of_trace(struct gs_trace *trace, const char *memory,
 /* Every memory with log-decays by itself ("memory.<name>.<value>", the untrained model's
  * "null.memory.<name>.<value>", core/results/side_by_side.h), and the tables retention_by_memory
  * (counts of heads) and retention_by_head (memory, head, efold with its interval and status, the
- * other lag values, null_efold). main: a memory whose values stand under their plain names, too, or
- * NULL. GS_MISSING when there is no such memory, or none with log-decays. */
+ * other lag values, null_efold and its bound). main: a memory whose values stand under their plain
+ * names, too, or NULL. GS_MISSING when there is no such memory, or none with log-decays. */
 enum gs_status gs_retention_of_memories(struct gs_trace *trace, const char *main,
                                         struct gs_trace *null, const struct gs_retention_plan *plan,
                                         const struct gs_bootstrap *bootstrap,

@@ -28,7 +28,7 @@ static enum gs_status measure_one(const void *context, size_t index,
     return gs_memory_measure(part, self->null, part.info->memories[index].name, self->plan);
 }
 
-enum { HEAD_COLUMNS = 12 };
+enum { HEAD_COLUMNS = 13 };
 
 static enum gs_status add_head_row(struct gs_table *table, const struct gs_results_part *part,
                                    size_t head, bool *there, struct gs_error *error) {
@@ -54,7 +54,8 @@ static enum gs_status add_head_row(struct gs_table *table, const struct gs_resul
     }
     snprintf(name, sizeof name, "null.retention.head.%02zu.efold", head);
     bool known = gs_results_find(part->results, name, &value);
-    cells[HEAD_COLUMNS - 1] = gs_cell_number(known ? value.value : none);
+    cells[HEAD_COLUMNS - 2] = gs_cell_number(known ? value.value : none);
+    cells[HEAD_COLUMNS - 1] = gs_cell_number(known && value.has_bound ? value.bound : none);
     return gs_table_row(table, cells, error);
 }
 
@@ -71,7 +72,8 @@ static enum gs_status add_heads(const struct gs_results_part *parts, size_t coun
                                                       "geometric_efold",
                                                       "arithmetic_efold",
                                                       "key_retention_efold",
-                                                      "null_efold"};
+                                                      "null_efold",
+                                                      "null_efold_bound"};
     struct gs_table *table;
     enum gs_status status =
         gs_results_table(results, "retention_by_head", columns, HEAD_COLUMNS, &table, error);

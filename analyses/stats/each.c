@@ -41,6 +41,13 @@ void gs_memories_in_order(const struct gs_trace *trace, size_t *order) {
         put_in_order(info->memories[0].name, sizeof *info->memories, info->memory_count, order);
 }
 
+bool gs_has_layers(const struct gs_trace *trace) {
+    const struct gs_trace_info *info = gs_trace_info(trace);
+    for (size_t i = 0; info->stream_count > 1 && i < info->stream_count; i++)
+        if (layer_of(info->streams[i].name) != UINT64_MAX) return true;
+    return false;
+}
+
 /* ---- which ---- */
 
 static enum gs_status make(const char *kind, size_t room, struct gs_each *each,

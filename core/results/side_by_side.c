@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY = 96, NAME = 512 };
+enum { KEY = 96, NAME = GS_PART_NAME };
 
 /* ---- names ---- */
 
@@ -39,6 +39,12 @@ static void name_in_whole(char text[NAME], const char *key, const char *name) {
     static const char null[] = "null.";
     bool marked = strncmp(name, null, sizeof null - 1) == 0;
     snprintf(text, NAME, "%s%s%s", marked ? null : "", key, marked ? name + sizeof null - 1 : name);
+}
+
+void gs_results_name_of_part(const char *kind, const char *part, const char *name, char *text) {
+    char key[KEY];
+    make_key(kind, &(struct gs_results_part){.name = part}, key);
+    name_in_whole(text, key, name);
 }
 
 /* ---- values and tables ---- */

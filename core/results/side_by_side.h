@@ -36,4 +36,9 @@ enum gs_status gs_results_table_of_parts(struct gs_results *results, const char 
                                          size_t count, const char *const *values,
                                          size_t value_count, struct gs_error *error);
 
+/* What value or table `name` of a part is called in the whole (as long as no two parts have names
+ * that differ in unusable characters alone). `text` has room for GS_PART_NAME. */
+enum { GS_PART_NAME = 512 };
+void gs_results_name_of_part(const char *kind, const char *part, const char *name, char *text);
+
 #endif

@@ -124,4 +124,4 @@ static void say(const struct gs_report_run *run, struct gs_text *text) {
 }
 
 const struct gs_figure gs_figure_controls = {
-    "controls", "Against controls", GS_PART_DEFAULT, "controls", 320, 330, draw, say};
+    "controls", "Against controls", GS_PART_DEFAULT, "controls", 320, 330, draw, say, false};

@@ -45,4 +45,5 @@ const struct gs_figure gs_figure_correlation = {"correlation",
                                                 320,
                                                 320,
                                                 draw,
-                                                say};
+                                                say,
+                                                false};

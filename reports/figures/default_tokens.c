@@ -126,4 +126,5 @@ const struct gs_figure gs_figure_default_tokens = {"default-tokens",
                                                    330,
                                                    900,
                                                    draw,
-                                                   say};
+                                                   say,
+                                                   false};

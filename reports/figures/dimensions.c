@@ -80,4 +80,5 @@ static void say(const struct gs_report_run *run, struct gs_text *text) {
 }
 
 const struct gs_figure gs_figure_dimensions = {
-    "dimensions", "Deviation of each dimension", GS_PART_GEOMETRY, "dim_std", 320, 560, draw, say};
+    "dimensions", "Deviation of each dimension", GS_PART_GEOMETRY, "dim_std", 320, 560, draw, say,
+    false};

@@ -9,12 +9,14 @@ enum { NAMED = 24 }; /* the most heads whose numbers fit below the axis */
 /* Blocks of (rank, place, low, high, head): first the heads that are known, then the censored. */
 struct shown {
     size_t known, censored;
+    bool named; /* few enough, and of one memory: their numbers stand below the axis */
 };
 
 static struct shown add_heads(struct gs_plot *plot, const struct gs_results *results, bool null) {
     struct shown shown = {0};
     size_t count;
     struct gs_figure_head *heads = gs_figure_heads(results, null, &count);
+    shown.named = heads && count <= NAMED && !heads->of_several;
     for (int censored = 0; censored < 2; censored++) {
         for (size_t i = 0; i < count; i++) {
             const struct gs_figure_head *head = heads + i;
@@ -52,7 +54,7 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     gs_plot_command(plot, "set logscale y; set format y '%%g'; set xrange [0.3:%zu.7]", shown);
     gs_plot_command(plot, "set ylabel 'efold, tokens'; set key top left reverse Left");
     gs_plot_command(plot, "set xlabel '%s'",
-                    shown <= NAMED ? "head, in the order of its efold" : "rank of the head");
+                    heads.named ? "head, in the order of its efold" : "rank of the head");
     gs_plot_command(plot, "set style fill solid");
     gs_plot_command(plot, "set yrange [*:*]");
     gs_text_put(&plot->script, "plot ");
@@ -67,10 +69,10 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
         gs_text_add(&plot->script,
                     "data index 1 using 1:2%s with points lt 1 pt 8 ps 1.1 lw 1.4 title 'not "
                     "reached: lower bound', ",
-                    shown <= NAMED ? ":xticlabels(5)" : "");
+                    heads.named ? ":xticlabels(5)" : "");
     gs_plot_command(plot,
                     "data index 0 using 1:2:3:4%s with yerrorbars lt 1 ps 0.9 lw 1.4 title '%s'",
-                    shown <= NAMED && heads.known ? ":xticlabels(5)" : "",
+                    heads.named && heads.known ? ":xticlabels(5)" : "",
                     null.known + null.censored ? "model" : "efold and 95 % interval");
 }
 
@@ -120,4 +122,4 @@ static void say(const struct gs_report_run *run, struct gs_text *text) {
 }
 
 const struct gs_figure gs_figure_efold = {
-    "efold", "Efold of each head", GS_PART_RETENTION, "values", 400, 400, draw, say};
+    "efold", "Efold of each head", GS_PART_RETENTION, "values", 400, 400, draw, say, false};

@@ -1,9 +1,11 @@
 #include "reports/figures/figure.h"
 
 static const struct gs_figure *const figures[] = {
-    &gs_figure_spectrum,       &gs_figure_dimensions, &gs_figure_correlation,
-    &gs_figure_default_tokens, &gs_figure_controls,   &gs_figure_horizon,
-    &gs_figure_retention,      &gs_figure_efold,      &gs_figure_loss,
+    &gs_figure_layers,       &gs_figure_spectrum,       &gs_figure_dimensions,
+    &gs_figure_correlation,  &gs_figure_layers_default, &gs_figure_default_tokens,
+    &gs_figure_controls,     &gs_figure_layers_horizon, &gs_figure_horizon,
+    &gs_figure_layers_efold, &gs_figure_retention,      &gs_figure_efold,
+    &gs_figure_loss,
 };
 
 size_t gs_figure_count(void) {
@@ -12,6 +14,11 @@ size_t gs_figure_count(void) {
 
 const struct gs_figure *gs_figure_at(size_t index) {
     return figures[index];
+}
+
+bool gs_figure_applies(const struct gs_figure *figure, const struct gs_report_run *run) {
+    const struct gs_results *results = run->results[figure->part];
+    return !figure->each || (results && gs_results_find_table(results, figure->table));
 }
 
 static const struct {

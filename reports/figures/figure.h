@@ -50,10 +50,14 @@ struct gs_figure {
     /* One or two sentences in plain text: what is seen, with the numbers. Says nothing that the
      * numbers do not show; may add nothing. */
     void (*say)(const struct gs_report_run *run, struct gs_text *text);
+    bool each; /* of every stream, or every memory: without its table it has no place on the page */
 };
 
 size_t gs_figure_count(void);
 const struct gs_figure *gs_figure_at(size_t index); /* in the order of the page */
+
+/* Has the figure a place on the page of this run? */
+bool gs_figure_applies(const struct gs_figure *figure, const struct gs_report_run *run);
 
 enum { GS_FIGURE_WIDTH = 760, GS_FIGURE_NARROW_WIDTH = 400 };
 /* Draw `figure` as <folder>/<prefix><name>.svg and <folder>/<prefix><name>-narrow.svg. GS_MISSING
@@ -68,12 +72,16 @@ bool gs_figure_value(const struct gs_results *results, const char *name, struct 
 void gs_figure_say_value(struct gs_text *text, const struct gs_value *value, int digits);
 
 /* The figures, one file each. */
+extern const struct gs_figure gs_figure_layers;
 extern const struct gs_figure gs_figure_spectrum;
 extern const struct gs_figure gs_figure_dimensions;
 extern const struct gs_figure gs_figure_correlation;
+extern const struct gs_figure gs_figure_layers_default;
 extern const struct gs_figure gs_figure_default_tokens;
 extern const struct gs_figure gs_figure_controls;
+extern const struct gs_figure gs_figure_layers_horizon;
 extern const struct gs_figure gs_figure_horizon;
+extern const struct gs_figure gs_figure_layers_efold;
 extern const struct gs_figure gs_figure_retention;
 extern const struct gs_figure gs_figure_efold;
 extern const struct gs_figure gs_figure_loss;

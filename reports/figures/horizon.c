@@ -101,4 +101,4 @@ static void say(const struct gs_report_run *run, struct gs_text *text) {
 }
 
 const struct gs_figure gs_figure_horizon = {
-    "horizon", "Horizon curves", GS_PART_HORIZON, "horizon", 400, 420, draw, say};
+    "horizon", "Horizon curves", GS_PART_HORIZON, "horizon", 400, 420, draw, say, false};

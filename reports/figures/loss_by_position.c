@@ -60,4 +60,4 @@ static void say(const struct gs_report_run *run, struct gs_text *text) {
 }
 
 const struct gs_figure gs_figure_loss = {
-    "loss", "Loss by position", GS_PART_LOSS, "loss_by_position", 360, 380, draw, say};
+    "loss", "Loss by position", GS_PART_LOSS, "loss_by_position", 360, 380, draw, say, false};

@@ -66,14 +66,23 @@ void gs_figure_say_value(struct gs_text *text, const struct gs_value *value, int
     gs_text_put(text, ")");
 }
 
-/* The NN between `before` and ".efold"; false when `name` is another. */
-static bool head_of(const char *name, const char *before, size_t *head) {
-    static const char after[] = ".efold";
-    if (strncmp(name, before, strlen(before)) != 0) return false;
-    const char *digits = name + strlen(before);
-    size_t length = strspn(digits, "0123456789");
+/* What stands behind `start`, or NULL when `name` does not begin so. */
+static const char *behind(const char *name, const char *start) {
+    size_t length = strlen(start);
+    return name && strncmp(name, start, length) == 0 ? name + length : NULL;
+}
+
+/* The head that "[null.][memory.NAME.]retention.head.NN.efold" is of; false when `name` is another.
+ * Names of memories may hold points. */
+static bool head_of(const char *name, bool null, struct gs_figure_head *head) {
+    static const char after[] = ".efold", middle[] = "retention.head.";
+    if (null && !(name = behind(name, "null."))) return false;
+    head->of_several = behind(name, "memory.") != NULL;
+    if (head->of_several) name = strstr(name, middle);
+    const char *digits = behind(name, middle);
+    size_t length = digits ? strspn(digits, "0123456789") : 0;
     if (!length || length > 9 || strcmp(digits + length, after) != 0) return false;
-    *head = (size_t)strtoul(digits, NULL, 10);
+    head->head = (size_t)strtoul(digits, NULL, 10);
     return true;
 }
 
@@ -86,7 +95,6 @@ static int by_place(const void *a, const void *b) {
 }
 
 struct gs_figure_head *gs_figure_heads(const struct gs_results *results, bool null, size_t *count) {
-    const char *before = null ? "null.retention.head." : "retention.head.";
     *count = 0;
     size_t values = results ? gs_results_count(results) : 0;
     struct gs_figure_head *heads = gs_calloc(values, sizeof *heads);
@@ -94,8 +102,7 @@ struct gs_figure_head *gs_figure_heads(const struct gs_results *results, bool nu
     for (size_t i = 0; i < values; i++) {
         struct gs_figure_head *head = heads + *count;
         const char *name = gs_results_name_at(results, i);
-        if (!head_of(name, before, &head->head) || !gs_results_find(results, name, &head->efold))
-            continue;
+        if (!head_of(name, null, head) || !gs_results_find(results, name, &head->efold)) continue;
         head->censored = head->efold.status && strcmp(head->efold.status, "censored") == 0;
         head->place =
             head->censored && head->efold.has_bound ? head->efold.bound : head->efold.value;

@@ -25,10 +25,12 @@ double gs_figure_tick_step(double range, int ticks);
 bool gs_figure_say(struct gs_text *text, const struct gs_results *results, const char *name,
                    const char *before, int digits, const char *after);
 
-/* The heads of a memory: their numbers are the NN of "retention.head.NN.efold", or, before
- * training, of "null.retention.head.NN.efold". */
+/* The heads of all memories: their numbers are the NN of "retention.head.NN.efold", or
+ * "memory.NAME.retention.head.NN.efold" where there are several memories; before training "null."
+ * stands before that. */
 struct gs_figure_head {
     size_t head;
+    bool of_several; /* one of several memories */
     struct gs_value efold;
     double place; /* the efold, the bound of a censored one, NaN when neither is known */
     bool censored;

@@ -3,32 +3,64 @@
 #include "reports/figures/parts.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-/* Curves (lag, retention, place) of every head, in the table's order; place colours the line. */
-static bool add_curves(struct gs_plot *plot, const struct gs_results *results, bool null) {
-    const struct gs_table *table = gs_figure_table(results, null ? "null.retention" : "retention");
-    size_t count, rows = table ? gs_table_rows(table) : 0;
-    struct gs_figure_head *heads = gs_figure_heads(results, null, &count);
+/* The efold of a head, or the bound of a censored one. Values stand beside their table: behind what
+ * its name has before "retention". */
+static double place_of(const struct gs_results *results, const char *table, double head) {
+    char name[256];
+    struct gs_value value;
+    snprintf(name, sizeof name, "%.*sretention.head.%02.0f.efold",
+             (int)(strlen(table) - strlen("retention")), table, head);
+    if (!gs_results_find(results, name, &value)) return (double)NAN;
+    return value.has_bound ? value.bound : value.value;
+}
+
+/* Curves (lag, retention, place) of every head of a table, in its order; place colours the line. */
+static bool add_table(struct gs_plot *plot, const struct gs_results *results,
+                      const struct gs_table *table) {
     bool any = false;
-    size_t head_column = table ? gs_table_find_column(table, "head") : 0;
-    size_t lag = table ? gs_table_find_column(table, "lag") : 0;
-    size_t retention = table ? gs_table_find_column(table, "retention") : 0;
-    double before = NAN;
-    for (size_t row = 0; row < rows; row++) {
-        double head = gs_plot_cell(table, row, head_column), place = NAN;
+    size_t head_column = gs_table_find_column(table, "head"),
+           lag = gs_table_find_column(table, "lag"),
+           retention = gs_table_find_column(table, "retention");
+    double before = (double)NAN, place = (double)NAN;
+    for (size_t row = 0; row < gs_table_rows(table); row++) {
+        double head = gs_plot_cell(table, row, head_column);
         double share = gs_plot_cell(table, row, retention);
-        if (row && head != before) gs_plot_curve(plot);
+        if (head != before) {
+            if (plot->block_rows) gs_plot_curve(plot);
+            place = place_of(results, gs_table_name(table), head);
+        }
         before = head;
-        for (size_t i = 0; i < count; i++)
-            if ((double)heads[i].head == head) place = heads[i].place;
         gs_plot_number(plot, gs_plot_cell(table, row, lag));
-        gs_plot_number(plot, share > 0 ? share : NAN);
+        gs_plot_number(plot, share > 0 ? share : (double)NAN);
         gs_plot_number(plot, place > 0 ? log10(place) : 0);
         gs_plot_row(plot);
         any = any || share > 0;
     }
+    return any;
+}
+
+/* "retention", or "memory.NAME.retention" of each of several memories. */
+static bool is_curve_table(const char *name, bool null) {
+    static const char before[] = "null.", end[] = ".retention";
+    size_t length = strlen(name);
+    if (null != (strncmp(name, before, sizeof before - 1) == 0)) return false;
+    if (null) name += sizeof before - 1;
+    length = strlen(name);
+    return strcmp(name, end + 1) == 0 || (strncmp(name, "memory.", 7) == 0 && length > sizeof end &&
+                                          strcmp(name + length - (sizeof end - 1), end) == 0);
+}
+
+static bool add_curves(struct gs_plot *plot, const struct gs_results *results, bool null) {
+    bool any = false;
+    for (size_t i = 0; results && i < gs_results_table_count(results); i++) {
+        const struct gs_table *table = gs_results_table_at(results, i);
+        if (is_curve_table(gs_table_name(table), null))
+            any = add_table(plot, results, table) || any;
+    }
     gs_plot_block(plot);
-    gs_free(heads);
     return any;
 }
 
@@ -79,4 +111,5 @@ static void say(const struct gs_report_run *run, struct gs_text *text) {
 }
 
 const struct gs_figure gs_figure_retention = {
-    "retention", "Retention of each head", GS_PART_RETENTION, "retention", 400, 460, draw, say};
+    "retention", "Retention of each head", GS_PART_RETENTION, "retention", 400, 460, draw, say,
+    false};

@@ -100,4 +100,5 @@ static void say(const struct gs_report_run *run, struct gs_text *text) {
 }
 
 const struct gs_figure gs_figure_spectrum = {
-    "spectrum", "Spectrum of the covariance", GS_PART_GEOMETRY, "spectrum", 340, 600, draw, say};
+    "spectrum", "Spectrum of the covariance", GS_PART_GEOMETRY, "spectrum", 340, 600, draw, say,
+    false};

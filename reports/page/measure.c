@@ -5,6 +5,7 @@
 #include "analyses/horizon/horizon.h"
 #include "analyses/loss/loss_by_position.h"
 #include "analyses/retention/retention.h"
+#include "analyses/stats/each.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
 #include "core/models/model.h"
@@ -31,12 +32,28 @@ struct job {
     const struct gs_progress *progress;
     struct gs_bootstrap bootstrap;
     struct gs_trace *trace, *null;
+    const char *stream; /* whose values stand under plain names */
+    bool side_by_side;  /* all streams and memories are measured */
 };
+
+/* The stream that is shown in whole, and whether the others stand beside it. */
+static enum gs_status choose_streams(struct job *job, struct gs_error *error) {
+    const struct gs_trace_info *info = gs_trace_info(job->trace);
+    const char *wanted = job->inputs->stream;
+    bool all = wanted && strcmp(wanted, "all") == 0;
+    size_t index;
+    job->side_by_side = info->stream_count > 1 && (all || (!wanted && gs_has_layers(job->trace)));
+    enum gs_status status = gs_trace_find_stream(job->trace, all ? NULL : wanted, &index, error);
+    if (status == GS_OK) job->stream = info->streams[index].name;
+    return status;
+}
 
 static enum gs_status geometry(const struct job *job, struct gs_results *results,
                                struct gs_error *error) {
     struct gs_geometry_options options = {.seed = job->inputs->seed, .progress = job->progress};
-    return gs_geometry_of_trace(job->trace, job->inputs->stream, &options, results, error);
+    return job->side_by_side
+               ? gs_geometry_of_streams(job->trace, job->stream, &options, results, error)
+               : gs_geometry_of_trace(job->trace, job->stream, &options, results, error);
 }
 
 static enum gs_status default_token(const struct job *job, struct gs_results *results,
@@ -53,26 +70,34 @@ static enum gs_status default_token(const struct job *job, struct gs_results *re
     if (status == GS_OK && in->counts) status = gs_results_source(results, in->counts, NULL, error);
     if (status != GS_OK) return status;
     const struct gs_default_inputs inputs = {in->checkpoint, in->tokenizer, in->counts};
-    return gs_default_token_of_trace(job->trace, NULL, &inputs, &options, results, error);
+    return job->side_by_side
+               ? gs_default_token_of_streams(job->trace, true, &inputs, &options, results, error)
+               : gs_default_token_of_trace(job->trace, NULL, &inputs, &options, results, error);
 }
 
 static enum gs_status horizon(const struct job *job, struct gs_results *results,
                               struct gs_error *error) {
     struct gs_horizon_plan plan = {.seed = job->inputs->seed};
-    return gs_horizon_of_trace(job->trace, job->inputs->stream, &plan, &job->bootstrap,
-                               job->progress, results, error);
+    return job->side_by_side ? gs_horizon_of_streams(job->trace, job->stream, &plan,
+                                                     &job->bootstrap, job->progress, results, error)
+                             : gs_horizon_of_trace(job->trace, job->stream, &plan, &job->bootstrap,
+                                                   job->progress, results, error);
 }
 
 static enum gs_status retention(const struct job *job, struct gs_results *results,
                                 struct gs_error *error) {
     struct gs_retention_plan plan = {0};
-    return gs_retention_of_trace(job->trace, NULL, job->null, &plan, &job->bootstrap, job->progress,
-                                 results, error);
+    return gs_trace_info(job->trace)->memory_count > 1
+               ? gs_retention_of_memories(job->trace, NULL, job->null, &plan, &job->bootstrap,
+                                          job->progress, results, error)
+               : gs_retention_of_trace(job->trace, NULL, job->null, &plan, &job->bootstrap,
+                                       job->progress, results, error);
 }
 
 static enum gs_status loss(const struct job *job, struct gs_results *results,
                            struct gs_error *error) {
-    return gs_loss_of_trace(job->trace, &job->bootstrap, job->progress, results, error);
+    return gs_loss_of_trace(job->trace, job->inputs->loss_first, &job->bootstrap, job->progress,
+                            results, error);
 }
 
 static enum gs_status (*const analyses[GS_PARTS])(const struct job *, struct gs_results *,
@@ -134,6 +159,8 @@ static enum gs_status measure_model(const struct gs_report_inputs *inputs,
                       .bootstrap = {inputs->seed, GS_BOOTSTRAP_REPLICATES, progress},
                       .trace = measured->trace};
     if (measured->null && has_gates(measured->null)) job.null = measured->null;
+    enum gs_status chosen = choose_streams(&job, error);
+    if (chosen != GS_OK) return chosen;
     for (size_t part = 0; part < GS_PARTS; part++) {
         measured->run.absent[part] = absent(&job, (enum gs_part)part);
         if (measured->run.absent[part]) continue;
@@ -155,6 +182,8 @@ static enum gs_status measure_null(const struct gs_report_inputs *inputs,
                       .progress = progress,
                       .bootstrap = {inputs->seed, GS_BOOTSTRAP_REPLICATES, progress},
                       .trace = measured->null};
+    enum gs_status chosen = measured->null ? choose_streams(&job, error) : GS_OK;
+    if (chosen != GS_OK) return chosen;
     for (size_t i = 0; measured->null && i < sizeof parts / sizeof *parts; i++) {
         enum gs_part part = parts[i];
         if (!measured->run.results[part] || absent(&job, part)) continue;
@@ -207,8 +236,8 @@ static enum gs_status describe(const struct gs_report_inputs *inputs,
                                struct gs_report_measured *measured, struct gs_error *error) {
     const struct gs_trace_info *info = gs_trace_info(measured->trace);
     struct gs_report_run *run = &measured->run;
-    size_t stream;
-    enum gs_status status = gs_trace_find_stream(measured->trace, inputs->stream, &stream, error);
+    struct job job = {.inputs = inputs, .trace = measured->trace};
+    enum gs_status status = choose_streams(&job, error);
     if (status != GS_OK) return status;
     measured->name = gs_strdup(base_name(inputs->trace));
     if (inputs->checkpoint) measured->checkpoint = gs_strdup(inputs->checkpoint);
@@ -218,7 +247,7 @@ static enum gs_status describe(const struct gs_report_inputs *inputs,
     run->sha256 = measured->sha256;
     run->model = info->model;
     run->config = measured->config;
-    run->stream = info->streams[stream].name;
+    run->stream = job.stream;
     run->created = info->created;
     run->creator = info->creator;
     run->checkpoint_path = measured->checkpoint;
@@ -269,6 +298,16 @@ static enum gs_status open_all(const struct gs_report_inputs *inputs,
     if (status == GS_OK && inputs->null)
         status = gs_sha256_path(inputs->null, measured->null_sha256, error);
     return status;
+}
+
+enum gs_status gs_report_loss_first(const char *path, uint64_t *first, struct gs_error *error) {
+    struct gs_trace *trace;
+    *first = 0;
+    enum gs_status status = gs_trace_open(path, &trace, error);
+    if (status != GS_OK) return status;
+    if (gs_trace_info(trace)->has_nll) *first = gs_trace_info(trace)->nll_first;
+    gs_trace_close(trace);
+    return GS_OK;
 }
 
 enum gs_status gs_report_measure(const struct gs_report_inputs *inputs,

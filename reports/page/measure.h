@@ -17,7 +17,9 @@ struct gs_report_inputs {
     const char *checkpoint; /* the trace's, or NULL */
     const char *tokenizer;  /* for the pieces of tokens, or NULL */
     const char *counts;     /* data whose tokens are counted, or NULL */
-    const char *stream;     /* NULL: the usual one */
+    const char *stream;  /* NULL: the usual one, and where the trace is of a model with layers, all
+                            side by side; "all": the same for any trace; else this one alone */
+    uint64_t loss_first; /* losses of positions below are left out */
     uint64_t seed;
     const char *command_line; /* recorded with the results, or NULL */
 };
@@ -31,6 +33,10 @@ struct gs_report_measured {
     char *name, *config, *checkpoint;
     char sha256[GS_SHA256_TEXT], null_sha256[GS_SHA256_TEXT];
 };
+
+/* The first position that has a loss, in the trace at `path`; 0 where none has: the most of several
+ * traces is what their losses are compared from. */
+enum gs_status gs_report_loss_first(const char *path, uint64_t *first, struct gs_error *error);
 
 /* GS_CONFIG when the untrained trace is of the same checkpoint or of other text than the trace;
  * the analyses' errors; GS_INTERRUPTED. On failure *measured is cleared. */

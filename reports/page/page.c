@@ -3,6 +3,7 @@
 #include "core/base/memory.h"
 #include "reports/page/html.h"
 #include "reports/page/key_values.h"
+#include "reports/page/layers.h"
 #include "reports/page/merge.h"
 #include "reports/page/style.h"
 
@@ -115,6 +116,10 @@ static void add_run(struct gs_text *page, const struct gs_report *report, size_t
     add_facts(page, run);
     gs_text_add(page, "<h3 id=\"%skey\">Key values</h3>\n", prefix);
     gs_page_key_values(page, run);
+    if (gs_page_has_layers(run)) {
+        gs_text_add(page, "<h3 id=\"%slayers\">Layers side by side</h3>\n", prefix);
+        gs_page_layers(page, run);
+    }
     for (size_t part = 0; part < GS_PARTS; part++)
         add_part(page, run, (enum gs_part)part, panels, prefix);
 }
@@ -123,6 +128,8 @@ static void add_contents(struct gs_text *page, const struct gs_report *report) {
     gs_text_put(page, "<nav aria-label=\"Contents\"><ul>\n");
     if (report->run_count == 1) {
         gs_text_put(page, "<li><a href=\"#key\">Key values</a></li>\n");
+        if (gs_page_has_layers(report->runs))
+            gs_text_put(page, "<li><a href=\"#layers\">Layers side by side</a></li>\n");
         for (size_t part = 0; part < GS_PARTS; part++)
             gs_text_add(page, "<li><a href=\"#%s\">%s</a></li>\n",
                         gs_part_command((enum gs_part)part), gs_part_title((enum gs_part)part));

@@ -9,15 +9,19 @@
 enum { ROWS_SHOWN = 30, SHA_SHOWN = 12 };
 
 /* What the part was computed on, in one sentence. */
-static void add_basis(struct gs_text *page, const struct gs_report_run *run, enum gs_part part) {
+static void add_basis(struct gs_text *page, const struct gs_report_run *run,
+                      const struct gs_figure *figure) {
+    enum gs_part part = figure->part;
     gs_text_put(page, "<p class=\"basis\">Computed on ");
     if (part == GS_PART_RETENTION) {
         gs_text_put(page, "the memory gates of ");
     } else if (part == GS_PART_LOSS) {
         gs_text_put(page, "the losses of ");
+    } else if (part == GS_PART_DEFAULT && !figure->each) {
+        gs_text_put(page, "the decoded states of ");
     } else {
-        gs_text_put(page, "the ");
-        gs_html_text(page, run->stream ? run->stream : "recorded");
+        gs_text_put(page, figure->each ? "" : "the ");
+        gs_html_text(page, figure->each ? "each stream's" : run->stream ? run->stream : "recorded");
         gs_text_put(page, " states of ");
     }
     gs_text_count(page, run->rows);
@@ -125,6 +129,7 @@ static void add_reason(struct gs_text *page, const struct gs_panel *panel) {
         [GS_PANEL_ABSENT] = "Not made: ",
         [GS_PANEL_EMPTY] = "Nothing to draw: ",
         [GS_PANEL_FAILED] = "The picture could not be drawn; the numbers are kept. ",
+        [GS_PANEL_NONE] = "",
     };
     gs_text_put(page, "<div class=\"panel\"><p>");
     gs_text_put(page, before[panel->state]);
@@ -136,6 +141,7 @@ void gs_page_panel(struct gs_text *page, const struct gs_report_run *run,
                    const struct gs_panel *panel, const char *prefix) {
     const struct gs_figure *figure = panel->figure;
     struct gs_text said = {0};
+    if (panel->state == GS_PANEL_NONE) return;
     if (panel->state != GS_PANEL_ABSENT) figure->say(run, &said);
     if (said.failed) page->failed = true;
     gs_text_add(page, "<figure id=\"%sfigure-%s\">\n<h4>", prefix, figure->name);
@@ -152,7 +158,7 @@ void gs_page_panel(struct gs_text *page, const struct gs_report_run *run,
             gs_html_text(page, said.bytes);
             gs_text_put(page, "</p>\n");
         }
-        add_basis(page, run, figure->part);
+        add_basis(page, run, figure);
         gs_text_put(page, "</figcaption>\n");
         add_numbers(page, run, panel, prefix);
     }

@@ -8,7 +8,8 @@ enum gs_panel_state {
     GS_PANEL_DRAWN,
     GS_PANEL_ABSENT, /* the analysis was not made: what it needs */
     GS_PANEL_EMPTY,  /* made, but nothing to draw: why */
-    GS_PANEL_FAILED  /* gnuplot failed: why; the numbers are below */
+    GS_PANEL_FAILED, /* gnuplot failed: why; the numbers are below */
+    GS_PANEL_NONE    /* it has no place on this page (gs_figure_applies) */
 };
 
 struct gs_panel {

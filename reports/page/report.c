@@ -92,6 +92,10 @@ static void make_panel(struct gs_panel *panel, const struct gs_figure *figure,
                        const char *prefix) {
     struct gs_error error = {0};
     *panel = (struct gs_panel){.figure = figure};
+    if (!gs_figure_applies(figure, run)) {
+        panel->state = GS_PANEL_NONE;
+        return;
+    }
     if (!run->results[figure->part]) {
         const char *why = run->absent[figure->part];
         set_reason(panel, GS_PANEL_ABSENT, why ? why : "it was not asked for");

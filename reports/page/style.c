@@ -43,6 +43,7 @@ const char gs_page_style[] =
     ".keys{width:100%}\n"
     ".keys code,.unit,.none,.reason{color:var(--quiet)}\n"
     ".keys code{font-size:.8em;overflow-wrap:anywhere}\n"
+    ".layers thead th{white-space:normal;vertical-align:bottom}\n"
     "figure{margin:1.6rem 0 2.4rem;padding:0}\n"
     "figure img{display:block;width:100%;height:auto}\n"
     "figcaption{margin-top:.4rem}\n"

@@ -20,8 +20,10 @@ static const struct gs_option options[] = {
      "several traces, give it once for each, in their order.",
      NULL},
     {"stream", GS_OPTION_TEXT, &stream, "NAME",
-     "Which states of the trace: predicted, grounded, layer00, … Default: predicted, or the only "
-     "stream there is.",
+     "Which states of the trace: predicted, grounded, layer00, … Default: predicted or final, or "
+     "the "
+     "only stream there is, and in a model with layers all of them side by side; all: the same for "
+     "any trace.",
      NULL},
     {NULL, GS_OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
@@ -46,9 +48,23 @@ static enum gs_status check_call(const struct gs_call *call, struct gs_error *er
     return status == GS_OK ? gs_report_check_output(call->output, call->force, error) : status;
 }
 
+/* Losses of several traces are compared over the positions that all of them predict. */
+static enum gs_status find_first(const struct gs_call *call, uint64_t *first,
+                                 struct gs_error *error) {
+    enum gs_status status = GS_OK;
+    *first = 0;
+    for (size_t i = 0; status == GS_OK && i < call->file_count; i++) {
+        uint64_t own = 0;
+        status = gs_report_loss_first(call->files[i], &own, error);
+        if (own > *first) *first = own;
+    }
+    return status;
+}
+
 static enum gs_status measure_all(const struct gs_call *call, struct gs_report_measured *measured,
                                   struct gs_error *error) {
-    enum gs_status status = GS_OK;
+    uint64_t first;
+    enum gs_status status = find_first(call, &first, error);
     for (size_t i = 0; status == GS_OK && i < call->file_count; i++) {
         struct gs_report_inputs inputs = {.trace = call->files[i],
                                           .null = nulls.count ? nulls.items[i] : NULL,
@@ -57,6 +73,7 @@ static enum gs_status measure_all(const struct gs_call *call, struct gs_report_m
                                           .tokenizer = tokenizer,
                                           .counts = counts,
                                           .stream = stream,
+                                          .loss_first = first,
                                           .seed = call->seed,
                                           .command_line = call->command_line};
         status = gs_report_measure(&inputs, call->progress, &measured[i], error);

@@ -70,6 +70,46 @@ static void add_correlations(struct gs_results *results, double width) {
     }
 }
 
+/* <table> and <table>_interval of these columns, for layers and final, growing by layer; the first
+ * layer has no value. */
+static void add_layers(struct gs_results *results, const char *name, const char *const *columns,
+                       size_t count, double scale) {
+    static const char *const layers[] = {"layer00", "layer01", "layer02", "final \"`id`"};
+    const char *plain[8] = {"stream"}, *wide[32] = {"stream"};
+    char names[16][128], interval[64];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(names[2 * i], 128, "%s_low", columns[i]);
+        snprintf(names[2 * i + 1], 128, "%s_high", columns[i]);
+        plain[1 + i] = wide[1 + 3 * i] = columns[i];
+        wide[2 + 3 * i] = names[2 * i];
+        wide[3 + 3 * i] = names[2 * i + 1];
+    }
+    snprintf(interval, sizeof interval, "%s_interval", name);
+    struct gs_table *narrow_table = table(results, name, plain, 1 + count),
+                    *wide_table = table(results, interval, wide, 1 + 3 * count);
+    for (size_t layer = 0; layer < 4; layer++) {
+        struct gs_cell row[8] = {gs_cell_text(layers[layer])},
+                       full[32] = {gs_cell_text(layers[layer])};
+        for (size_t i = 0; i < count; i++) {
+            double value = layer ? scale * (0.1 + 0.2 * (double)layer) : (double)NAN;
+            row[1 + i] = full[1 + 3 * i] = gs_cell_number(value);
+            full[2 + 3 * i] = gs_cell_number(0.9 * value);
+            full[3 + 3 * i] = gs_cell_number(1.1 * value);
+            if (!layer) continue;
+            char full_name[160];
+            snprintf(full_name, sizeof full_name, "stream.%s.%s", layers[layer], columns[i]);
+            number(results, full_name, value, "1");
+        }
+        must(gs_table_row(narrow_table, row, NULL));
+        must(gs_table_row(wide_table, full, NULL));
+    }
+}
+
+static void add_layers_of_states(struct gs_results *geometry, double scale) {
+    static const char *const columns[] = {"mean_energy", "stable_rank.centered"};
+    add_layers(geometry, "geometry_by_stream", columns, 2, scale);
+}
+
 struct gs_results *gs_fixture_geometry(size_t dims, double scale) {
     struct gs_results *results = start("geometry");
     static const struct {
@@ -248,6 +288,53 @@ struct gs_results *gs_fixture_loss(double level) {
     number(results, "loss", level, "nat/token");
     number(results, "perplexity", exp(level), "1");
     return results;
+}
+
+static void add_heads_of_layers(struct gs_results *results, bool null) {
+    static const char *const columns[] = {"memory",      "head",       "efold",
+                                          "efold_low",   "efold_high", "efold_status",
+                                          "efold_bound", "null_efold", "null_efold_bound"};
+    static const char *const layers[] = {"layer00", "layer01"};
+    struct gs_table *heads = table(results, "retention_by_head", columns, 9);
+    for (size_t layer = 0; layer < 2; layer++)
+        for (int head = 0; head < 3; head++) {
+            bool censored = layer == 1 && head == 2;
+            double efold = pow(6, head) * (1 + (double)layer), none = (double)NAN;
+            struct gs_cell row[] = {gs_cell_text(layers[layer]),
+                                    gs_cell_integer(head),
+                                    gs_cell_number(censored ? none : efold),
+                                    gs_cell_number(censored ? none : 0.9 * efold),
+                                    gs_cell_number(censored ? none : 1.2 * efold),
+                                    gs_cell_text(censored ? "censored" : "ok"),
+                                    gs_cell_number(censored ? 63 : none),
+                                    gs_cell_number(null && head < 2 ? 0.5 * efold : none),
+                                    gs_cell_number(null && head == 2 ? 63 : none)};
+            must(gs_table_row(heads, row, NULL));
+        }
+}
+
+void gs_fixture_add_layers(struct gs_fixture *fixture, bool null) {
+    static const char *const defaults[] = {"default.spearman.mean_state",
+                                           "default.control.random_direction.share"},
+                             *const horizons[] = {"horizon.raw.plateau",
+                                                  "horizon.centered_sequence.k1"},
+                             *const top[] = {"stream", "decoder", "id", "piece", "probability"};
+    struct gs_results **owned = fixture->owned;
+    add_layers_of_states(owned[GS_PART_GEOMETRY], 1);
+    add_layers(owned[GS_PART_DEFAULT], "default_by_stream", defaults, 2, 1);
+    add_layers(owned[GS_PART_HORIZON], "horizon_by_stream", horizons, 2, 1);
+    add_heads_of_layers(owned[GS_PART_RETENTION], null);
+    struct gs_table *tokens = table(owned[GS_PART_DEFAULT], "default_token_by_stream", top, 5);
+    for (int i = 0; i < 2; i++) {
+        struct gs_cell row[] = {
+            gs_cell_text(i ? "final" : "layer00"),
+            gs_cell_text(i ? "the output matrix" : "the final norm and the output matrix"),
+            gs_cell_integer(3), gs_cell_text(gs_test_pieces[i]), gs_cell_number(0.1)};
+        must(gs_table_row(tokens, row, NULL));
+    }
+    if (!null) return;
+    add_layers_of_states(owned[GS_PARTS + GS_PART_GEOMETRY], 0.5);
+    add_layers(owned[GS_PARTS + GS_PART_HORIZON], "horizon_by_stream", horizons, 2, 0.5);
 }
 
 void gs_fixture_make(struct gs_fixture *fixture, bool null) {

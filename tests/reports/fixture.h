@@ -18,6 +18,9 @@ struct gs_fixture {
     struct gs_results *owned[2 * GS_PARTS];
 };
 void gs_fixture_make(struct gs_fixture *fixture, bool null);
+/* What the analyses of a model with layers add: tables by stream and by head. `null` as it was
+ * made. */
+void gs_fixture_add_layers(struct gs_fixture *fixture, bool null);
 void gs_fixture_free(struct gs_fixture *fixture);
 
 #endif

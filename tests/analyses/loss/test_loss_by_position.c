@@ -230,7 +230,7 @@ static void of_a_trace(void **state) {
         gs_assert_ok(gs_trace_open(path, &trace, &error), &error);
         struct gs_results *results = gs_results_create("loss");
         struct gs_bootstrap bootstrap = {.seed = 1, .replicates = 10};
-        enum gs_status status = gs_loss_of_trace(trace, &bootstrap, NULL, results, &error);
+        enum gs_status status = gs_loss_of_trace(trace, 0, &bootstrap, NULL, results, &error);
         if (has) {
             gs_assert_ok(status, &error);
             gs_assert_near("loss", number(results, "loss"), 4.5, 0, 1e-12);

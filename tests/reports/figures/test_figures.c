@@ -20,8 +20,10 @@ static void draws_all(void **state) {
     for (int null = 0; null < 2; null++) {
         struct gs_fixture fixture;
         gs_fixture_make(&fixture, null == 1);
+        gs_fixture_add_layers(&fixture, null == 1);
         for (size_t i = 0; i < gs_figure_count(); i++) {
             const struct gs_figure *figure = gs_figure_at(i);
+            assert_true(gs_figure_applies(figure, &fixture.run));
             struct gs_error error;
             gs_assert_ok(gs_figure_draw(figure, &fixture.run, gs_scratch_folder(),
                                         null ? "null_" : "", &error),
@@ -51,6 +53,7 @@ static void no_text_in_commands(void **state) {
     (void)state;
     struct gs_fixture fixture;
     gs_fixture_make(&fixture, true);
+    gs_fixture_add_layers(&fixture, true);
     for (size_t i = 0; i < gs_figure_count(); i++) {
         struct gs_plot plot = {0};
         gs_figure_at(i)->draw(&fixture.run, &plot);
@@ -86,12 +89,16 @@ static struct gs_results *hollow(enum gs_part part, int kind) {
                              *const horizon[] = {"lag", "raw", "pairs"},
                              *const retention[] = {"head", "lag", "retention"},
                              *const loss[] = {"position", "loss", "n"},
-                             *const histogram[] = {"low", "high", "count"};
+                             *const histogram[] = {"low", "high", "count"},
+                             *const streams[] = {"stream", "mean_energy", "horizon.raw.plateau"},
+                             *const heads[] = {"memory", "head", "efold"};
     if (kind == 0) return results;
     if (kind == 3) {
-        static const char *const names[] = {"spectrum", "dim_std",   "corr_histogram",
-                                            "horizon",  "retention", "loss_by_position",
-                                            "controls"};
+        static const char *const names[] = {
+            "spectrum",          "dim_std",           "corr_histogram",
+            "horizon",           "retention",         "loss_by_position",
+            "controls",          "default_by_stream", "geometry_by_stream",
+            "horizon_by_stream", "retention_by_head", "default_token_by_stream"};
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
             add_null_table(results, names[i], odd, 2, rows);
         return results;
@@ -102,6 +109,10 @@ static struct gs_results *hollow(enum gs_part part, int kind) {
     add_null_table(results, "horizon", horizon, 3, rows);
     add_null_table(results, "retention", retention, 3, rows);
     add_null_table(results, "loss_by_position", loss, 3, rows);
+    add_null_table(results, "geometry_by_stream", streams, 3, rows);
+    add_null_table(results, "default_by_stream", streams, 3, rows);
+    add_null_table(results, "horizon_by_stream", streams, 3, rows);
+    add_null_table(results, "retention_by_head", heads, 3, rows);
     struct gs_value value = {.value = (double)NAN, .unit = "token", .status = "undefined"};
     gs_assert_ok(gs_results_add(results, "retention.head.00.efold", &value, NULL), NULL);
     gs_assert_ok(gs_results_add(results, "loss", &value, NULL), NULL);
@@ -232,6 +243,18 @@ static void sentences(void **state) {
                            "−0.0500 to 0.0600."));
     assert_non_null(strstr(said_by(&gs_figure_loss, &fixture.run),
                            "The mean loss is 4.10 (95 % interval 3.89 to 4.26) nat per token"));
+    assert_string_equal(said_by(&gs_figure_layers, &fixture.run), "");
+    gs_fixture_add_layers(&fixture, true);
+    assert_string_equal(said_by(&gs_figure_layers, &fixture.run),
+                        "The stable rank goes from 0.300 in layer 1 to 0.700 in final \"`id`, the "
+                        "share of energy in the mean from 0.300 in layer 1 to 0.700 in final "
+                        "\"`id`.");
+    assert_non_null(strstr(said_by(&gs_figure_layers_default, &fixture.run),
+                           "The first is decoded through the final norm and the output matrix, the "
+                           "last through the output matrix."));
+    assert_non_null(strstr(said_by(&gs_figure_layers_efold, &fixture.run),
+                           "Each mark is one of 6 heads. Efolds within the window run from 1 to 36 "
+                           "tokens; 2 are at 3 tokens or below, 1 beyond the window."));
     gs_fixture_free(&fixture);
     gs_fixture_make(&fixture, false);
     for (size_t i = 0; i < gs_figure_count(); i++)
@@ -239,16 +262,39 @@ static void sentences(void **state) {
     gs_fixture_free(&fixture);
 }
 
+/* Of a trace with one stream no figure over layers is on the page; a layer's place is its row. */
+static void figures_over_layers(void **state) {
+    (void)state;
+    struct gs_fixture fixture;
+    gs_fixture_make(&fixture, true);
+    size_t each = 0;
+    for (size_t i = 0; i < gs_figure_count(); i++) {
+        each += gs_figure_at(i)->each;
+        assert_true(gs_figure_applies(gs_figure_at(i), &fixture.run) != gs_figure_at(i)->each);
+    }
+    assert_int_equal(each, 4);
+    gs_fixture_add_layers(&fixture, true);
+    struct gs_plot plot = {0};
+    gs_figure_layers.draw(&fixture.run, &plot);
+    /* the stable rank of the second layer with its interval, then the untrained model's block */
+    assert_non_null(
+        strstr(plot.data.bytes, "0\tNaN\tNaN\tNaN\t\"0\"\n1\t0.3\t0.27\t0.33\t\"1\"\n"));
+    assert_non_null(strstr(plot.data.bytes, "1\t0.15\t0.135\t0.165\t\"1\"\n"));
+    gs_plot_free(&plot);
+    gs_figure_layers_efold.draw(&fixture.run, &plot);
+    assert_non_null(strstr(plot.data.bytes, "1\t12\t10.8\t14.4\n"));
+    gs_plot_free(&plot);
+    gs_fixture_free(&fixture);
+}
+
 int main(void) {
     struct gs_error error;
     can_draw = gs_gnuplot_probe(&error) == GS_OK;
     if (!can_draw) print_message("drawing is skipped: %s\n", error.what);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(draws_all),
-                                       cmocka_unit_test(svg_is_well_formed),
-                                       cmocka_unit_test(no_text_in_commands),
-                                       cmocka_unit_test(hollow_results),
-                                       cmocka_unit_test(odd_shapes),
-                                       cmocka_unit_test(empty_blocks),
-                                       cmocka_unit_test(sentences)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(draws_all),           cmocka_unit_test(svg_is_well_formed),
+        cmocka_unit_test(no_text_in_commands), cmocka_unit_test(hollow_results),
+        cmocka_unit_test(odd_shapes),          cmocka_unit_test(empty_blocks),
+        cmocka_unit_test(sentences),           cmocka_unit_test(figures_over_layers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

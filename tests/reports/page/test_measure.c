@@ -6,6 +6,7 @@
 #include "probes/trace/writer.h"
 #include "reports/page/measure.h"
 #include "reports/page/report.h"
+#include "tests/analyses/layered_trace.h"
 #include "tests/support/support.h"
 
 #include <math.h>
@@ -178,6 +179,47 @@ static void least_trace(void **state) {
     gs_report_measured_free(&measured);
 }
 
+static const struct layered trained = {.checkpoint_sha256 = "b", .scale = 2, .vocab = 20};
+static const struct layered untrained = {.checkpoint_sha256 = "a", .scale = 1, .vocab = 20};
+
+/* A model with layers: all stand side by side, its last states are what is shown in whole. */
+static void layered_trace(void **state) {
+    (void)state;
+    struct gs_report_inputs inputs = {.trace = layered_write("layers.h5", &trained, NULL),
+                                      .null = layered_write("layers0.h5", &untrained, NULL),
+                                      .loss_first = 3};
+    struct gs_report_measured measured;
+    struct gs_error error;
+    gs_assert_ok(gs_report_measure(&inputs, NULL, &measured, &error), &error);
+    const struct gs_report_run *run = &measured.run;
+    const struct gs_results *geometry = run->results[GS_PART_GEOMETRY];
+    assert_string_equal(run->stream, "final");
+    assert_true(number(geometry, "mean_energy") == number(geometry, "stream.final.mean_energy"));
+    assert_true(number(geometry, "mean_energy") != number(geometry, "stream.layer9.mean_energy"));
+    assert_true(isfinite(number(run->null_results[GS_PART_GEOMETRY], "stream.layer9.mean_energy")));
+    assert_true(isfinite(number(run->results[GS_PART_HORIZON], "stream.layer10.horizon.raw.k1")));
+    const struct gs_results *retention = run->results[GS_PART_RETENTION];
+    assert_true(number(retention, "memory.layer02.retention.head.00.efold") >
+                number(retention, "null.memory.layer02.retention.head.00.efold"));
+    assert_int_equal(gs_table_rows(gs_results_find_table(retention, "retention_by_head")), 9);
+    gs_assert_near("tokens", number(run->results[GS_PART_LOSS], "tokens"),
+                   LAYERED_SEQUENCES * (LAYERED_LENGTH - 3), 0, 0);
+    uint64_t first;
+    gs_assert_ok(gs_report_loss_first(inputs.trace, &first, &error), &error);
+    assert_int_equal(first, 1);
+    struct gs_report report = {run, 1, NULL};
+    gs_assert_ok(gs_report_write(&report, gs_scratch_path("layers"), false, NULL, NULL, &error),
+                 &error);
+    assert_true(gs_path_exists(gs_scratch_path("layers/csv/geometry_stream.layer9.spectrum.csv")));
+    gs_report_measured_free(&measured);
+    inputs.stream = "layer9"; /* this one alone */
+    gs_assert_ok(gs_report_measure(&inputs, NULL, &measured, &error), &error);
+    assert_string_equal(measured.run.stream, "layer9");
+    assert_null(
+        gs_results_find_table(measured.run.results[GS_PART_GEOMETRY], "geometry_by_stream"));
+    gs_report_measured_free(&measured);
+}
+
 static void refuse(const struct gs_report_inputs *inputs, enum gs_status status, const char *word,
                    const char *other) {
     struct gs_report_measured measured;
@@ -222,6 +264,7 @@ static void broken_inputs(void **state) {
 int main(void) {
     print_message("seed %d\n", SEED);
     const struct CMUnitTest tests[] = {cmocka_unit_test(full_trace), cmocka_unit_test(least_trace),
+                                       cmocka_unit_test(layered_trace),
                                        cmocka_unit_test(wrong_null),
                                        cmocka_unit_test(broken_inputs)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,7 @@ static void whole_report(void **state) {
     struct gs_fixture fixture;
     struct gs_error warning;
     gs_fixture_make(&fixture, true);
+    gs_fixture_add_layers(&fixture, true);
     const char *folder = make(&fixture.run, 1, "whole", &warning);
     char *page = read_text(folder, "index.html");
     for (size_t i = 0; i < gs_figure_count(); i++) {
@@ -88,6 +89,27 @@ static void whole_report(void **state) {
     assert_non_null(strstr(page, "Computed on the predicted states of 16,384 steps in 64 sequences "
                                  "of held-out &lt;b&gt; &amp; &quot;quoted&quot;.trace.h5 (sha256 "
                                  "0123456789ab…)"));
+    /* layers: a row each, its interval and the untrained value below the number */
+    assert_non_null(strstr(page, "id=\"layers\""));
+    assert_non_null(strstr(page, "<tr><th scope=\"row\">layer01</th><td>0.300<br><span "
+                                 "class=\"none\">0.285 to 0.312</span><br><span "
+                                 "class=\"none\">untrained 0.150</span></td>"));
+    assert_non_null(strstr(page, "Computed on each stream&#39;s states of 16,384 steps"));
+    free(page);
+    gs_fixture_free(&fixture);
+}
+
+/* A trace of one stream has no word of layers. */
+static void without_layers(void **state) {
+    (void)state;
+    struct gs_fixture fixture;
+    gs_fixture_make(&fixture, false);
+    const char *folder = make(&fixture.run, 1, "single", NULL);
+    char *page = read_text(folder, "index.html");
+    assert_null(strstr(page, "Layers side"));
+    assert_null(strstr(page, "by layer"));
+    assert_null(strstr(page, "class=\"layers\""));
+    assert_false(gs_path_exists(inside(folder, "figures/layers.svg")));
     free(page);
     gs_fixture_free(&fixture);
 }
@@ -275,6 +297,7 @@ static void without_gnuplot(void **state) {
     struct gs_fixture fixture;
     struct gs_error warning;
     gs_fixture_make(&fixture, true);
+    gs_fixture_add_layers(&fixture, true);
     setenv("PATH", gs_scratch_folder(), 1);
     const char *folder = make(&fixture.run, 1, "undrawn", &warning);
     setenv("PATH", path, 1);
@@ -355,10 +378,11 @@ int main(int argc, char **argv) {
     can_draw = gs_gnuplot_probe(&error) == GS_OK;
     if (!can_draw) print_message("pictures are skipped: %s\n", error.what);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_report),    cmocka_unit_test(escaping),
-        cmocka_unit_test(well_formed),     cmocka_unit_test(json_round_trip),
-        cmocka_unit_test(name_clash),      cmocka_unit_test(several_traces),
-        cmocka_unit_test(absent_parts),    cmocka_unit_test(without_gnuplot),
-        cmocka_unit_test(existing_output), cmocka_unit_test(nothing_half_made)};
+        cmocka_unit_test(whole_report),     cmocka_unit_test(without_layers),
+        cmocka_unit_test(escaping),         cmocka_unit_test(well_formed),
+        cmocka_unit_test(json_round_trip),  cmocka_unit_test(name_clash),
+        cmocka_unit_test(several_traces),   cmocka_unit_test(absent_parts),
+        cmocka_unit_test(without_gnuplot),  cmocka_unit_test(existing_output),
+        cmocka_unit_test(nothing_half_made)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
