@@ -84,6 +84,11 @@ MEASURED_VALUE(float, rms, ELEMENTWISE, (const float *x, size_t n, float *y), (x
 MEASURED(rms_backward, ELEMENTWISE,
          (const float *dy, const float *y, float s, size_t n, float *dx, bool accumulate),
          (dy, y, s, n, dx, accumulate))
+MEASURED(norm, ELEMENTWISE, (const float *x, const float *w, size_t n, float *y), (x, w, n, y))
+MEASURED(norm_backward, ELEMENTWISE,
+         (const float *dy, const float *x, const float *w, size_t n, float *dx, bool accumulate,
+          float *dw),
+         (dy, x, w, n, dx, accumulate, dw))
 MEASURED_VALUE(float, unit_relu, ELEMENTWISE,
                (const float *x, const float *bias, size_t n, float *y), (x, bias, n, y))
 MEASURED(unit_relu_backward, ELEMENTWISE,
@@ -140,6 +145,8 @@ void bench_profile_begin(void) {
                                     .outer = m_outer,
                                     .rms = m_rms,
                                     .rms_backward = m_rms_backward,
+                                    .norm = m_norm,
+                                    .norm_backward = m_norm_backward,
                                     .unit_relu = m_unit_relu,
                                     .unit_relu_backward = m_unit_relu_backward,
                                     .sigmoid = m_sigmoid,

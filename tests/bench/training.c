@@ -1,6 +1,9 @@
-/* Training and forward speed of a GPN+M against the sgemm peak of the same run.
+/* Training and forward speed of a model against the sgemm peak of the same run.
  *
- *     bench_training [d e f H dk dv V B T [recompute_every [rounds]]]
+ *     bench_training [d e f H dk dv V B T [recompute_every [rounds]]]     a GPN+M
+ *     bench_training KIND [KEY=VALUE …]           any kind: keys of its config's model object, and
+ *                                                 batch, steps, recompute, rounds
+ *     bench_training transformer vocab_size=1024 hidden_dim=256 n_layers=6 n_heads=4 ffn_dim=688
  *
  * FLOPs of training are 6 · parameters · tokens, of a forward 2 · parameters · tokens, and nothing
  * else. The machines are shared, so each round is measured beside a sgemm of the same length; the
@@ -43,23 +46,57 @@ static double sgemm_rate(double seconds) {
     return flops / taken / 1e9;
 }
 
-struct sizes {
-    size_t d, e, f, heads, key, value, vocab, batch, steps, recompute, rounds;
+/* What is asked for: the model's own keys, and how it is run. */
+struct asked {
+    const char *kind;
+    struct gs_json *model;
+    size_t batch, steps, recompute, rounds; /* steps: predicted tokens of a window */
 };
 
-static struct gs_model *make_model(const struct sizes *s) {
-    struct gs_error error = {0};
-    struct gs_model *model;
-    struct gs_json *config = gs_json_new_object();
-    const char *const keys[] = {"d_state", "d_emb", "d_ffn",     "n_heads",
-                                "d_key",   "d_val", "vocab_size"};
-    const size_t values[] = {s->d, s->e, s->f, s->heads, s->key, s->value, s->vocab};
-    for (size_t i = 0; i < 7; i++)
-        gs_json_set(config, keys[i], gs_json_new_integer((int64_t)values[i]));
-    bench_must(gs_model_create("gpn_m", config, &model, &error), &error);
-    gs_json_destroy(config);
-    gs_parameters_initialise(gs_model_parameters(model), 1);
-    return model;
+static void set_number(struct gs_json *config, const char *key, const char *value) {
+    if (strchr(value, '.'))
+        gs_json_set(config, key, gs_json_new_number(strtod(value, NULL)));
+    else
+        gs_json_set(config, key, gs_json_new_integer(strtoll(value, NULL, 10)));
+}
+
+/* Numbers alone: a GPN+M. */
+static void read_numbers(int argc, char **argv, struct asked *asked) {
+    static const char *const keys[] = {"d_state", "d_emb", "d_ffn",     "n_heads",
+                                       "d_key",   "d_val", "vocab_size"};
+    static const char *const usual[] = {"256", "128", "688", "8", "32", "64", "1024"};
+    size_t *const rest[] = {&asked->batch, &asked->steps, &asked->recompute, &asked->rounds};
+    for (int i = 0; i < 7; i++)
+        set_number(asked->model, keys[i], i + 1 < argc ? argv[i + 1] : usual[i]);
+    for (int i = 8; i < argc && i < 12; i++) *rest[i - 8] = strtoul(argv[i], NULL, 10);
+}
+
+static void read_words(int argc, char **argv, struct asked *asked) {
+    static const char *const names[] = {"batch", "steps", "recompute", "rounds"};
+    size_t *const fields[] = {&asked->batch, &asked->steps, &asked->recompute, &asked->rounds};
+    asked->kind = argv[1];
+    for (int i = 2; i < argc; i++) {
+        char key[64];
+        const char *equals = strchr(argv[i], '=');
+        if (!equals) continue;
+        snprintf(key, sizeof key, "%.*s", (int)(equals - argv[i]), argv[i]);
+        size_t own = 0;
+        while (own < 4 && strcmp(key, names[own]) != 0) own++;
+        if (own < 4)
+            *fields[own] = strtoul(equals + 1, NULL, 10);
+        else
+            set_number(asked->model, key, equals + 1);
+    }
+}
+
+static struct asked read_arguments(int argc, char **argv) {
+    struct asked asked = {"gpn_m", gs_json_new_object(), 32, 256, 0, 9};
+    if (argc > 1 && (argv[1][0] < '0' || argv[1][0] > '9'))
+        read_words(argc, argv, &asked);
+    else
+        read_numbers(argc, argv, &asked);
+    if (asked.rounds < 1 || asked.rounds > MOST_ROUNDS) asked.rounds = MOST_ROUNDS;
+    return asked;
 }
 
 /* What each round gave: GFLOP/s, and its ratio to the sgemm of the same moment. */
@@ -84,7 +121,8 @@ static void print_figure(struct figure *f, size_t rounds, double flops_per_token
 /* ---- what is measured --------------------------------------------------------------------- */
 
 struct bench {
-    struct sizes sizes;
+    struct asked asked;
+    size_t window; /* tokens of a sequence: steps, and those that are not predicted */
     struct gs_model *model;
     struct gs_parameters *parameters, *gradients;
     struct gs_runner *training, *running;
@@ -98,7 +136,7 @@ static void run(struct bench *b, struct gs_runner *runner) {
     struct gs_error error = {0};
     gs_state_reset(b->state);
     bench_must(
-        gs_runner_forward(runner, b->state, b->tokens, NULL, b->sizes.steps, NULL, b->nll, &error),
+        gs_runner_forward(runner, b->state, b->tokens, NULL, b->window, NULL, b->nll, &error),
         &error);
 }
 
@@ -136,7 +174,7 @@ static void measure(struct bench *b, void (*work)(struct bench *), double flops,
 }
 
 static void profile(struct bench *b, void (*work)(struct bench *), const char *what) {
-    bench_profile_vocabulary(b->sizes.vocab);
+    bench_profile_vocabulary(gs_model_vocab(b->model));
     bench_profile_begin();
     double start = bench_now();
     work(b);
@@ -173,14 +211,19 @@ static void measure_saving(struct bench *b) {
 
 static void make(struct bench *b) {
     struct gs_error error = {0};
-    const struct sizes *s = &b->sizes;
-    b->model = make_model(s);
+    const struct asked *s = &b->asked;
+    bench_must(gs_model_create(s->kind, s->model, &b->model, &error), &error);
     b->parameters = gs_model_parameters(b->model);
-    struct gs_runner_options options = {
-        .batch = s->batch, .steps = s->steps, .train = true, .recompute_every = s->recompute};
+    gs_parameters_initialise(b->parameters, 1);
+    b->window = s->steps + gs_model_first(b->model);
+    struct gs_runner_options options = {.batch = s->batch,
+                                        .steps = b->window,
+                                        .train = true,
+                                        .recompute_every = s->recompute,
+                                        .last_is_target = true};
     bench_must(gs_runner_create(b->model, &options, &b->training, &error), &error);
-    printf("%.2f M parameters, batch %zu x %zu, %d threads; a training runner takes %.1f MB\n",
-           (double)b->parameters->count / 1e6, s->batch, s->steps, gs_threads_get(),
+    printf("%s, %.2f M parameters, batch %zu x %zu, %d threads; a training runner takes %.1f MB\n",
+           s->kind, (double)b->parameters->count / 1e6, s->batch, s->steps, gs_threads_get(),
            (double)gs_runner_bytes(b->model, &options) / 1e6);
     options.train = false;
     bench_must(gs_runner_create(b->model, &options, &b->running, &error), &error);
@@ -191,10 +234,10 @@ static void make(struct bench *b) {
     bench_must(gs_adamw_create(b->parameters, &adam, &b->adamw, &error), &error);
     struct gs_random random;
     gs_random_seed(&random, 1, "bench");
-    b->tokens = gs_calloc(s->batch * s->steps, sizeof *b->tokens);
-    for (size_t i = 0; i < s->batch * s->steps; i++)
-        b->tokens[i] = (uint32_t)gs_random_below(&random, s->vocab);
-    b->nll = gs_calloc(s->batch * s->steps, sizeof *b->nll);
+    b->tokens = gs_calloc(s->batch * b->window, sizeof *b->tokens);
+    for (size_t i = 0; i < s->batch * b->window; i++)
+        b->tokens[i] = (uint32_t)gs_random_below(&random, gs_model_vocab(b->model));
+    b->nll = gs_calloc(s->batch * b->window, sizeof *b->nll);
 }
 
 static void release(struct bench *b) {
@@ -206,15 +249,12 @@ static void release(struct bench *b) {
     gs_runner_destroy(b->training);
     gs_runner_destroy(b->running);
     gs_model_destroy(b->model);
+    gs_json_destroy(b->asked.model);
 }
 
 int main(int argc, char **argv) {
-    struct bench b = {.sizes = {256, 128, 688, 8, 32, 64, 1024, 32, 256, 0, 9}};
-    struct sizes *s = &b.sizes;
-    size_t *const fields[] = {&s->d,     &s->e,     &s->f,     &s->heads,     &s->key,   &s->value,
-                              &s->vocab, &s->batch, &s->steps, &s->recompute, &s->rounds};
-    for (int i = 1; i < argc && i <= 11; i++) *fields[i - 1] = strtoul(argv[i], NULL, 10);
-    if (s->rounds < 1 || s->rounds > MOST_ROUNDS) s->rounds = MOST_ROUNDS;
+    struct bench b = {.asked = read_arguments(argc, argv)};
+    const struct asked *s = &b.asked;
     make(&b);
     step(&b);
     static struct figure evaluating = {.what = "forward (eval)"},
