@@ -1,25 +1,9 @@
 /* Passes over rows of observations; see rows.h. */
 #include "core/kernels/rows.h"
 
-#include "core/kernels/lanes.h"
+#include "core/kernels/wide.h"
 
-enum { PANEL = 2 * GS_LANES, HALF = GS_LANES / 2, AHEAD = 16 };
-
-/* Half a vector of floats, and the vector of doubles that it widens to. */
-typedef float half __attribute__((vector_size(2 * GS_LANES)));
-typedef float half_memory __attribute__((vector_size(2 * GS_LANES), aligned(4), may_alias));
-typedef double wide __attribute__((vector_size(4 * GS_LANES)));
-typedef double wide_memory __attribute__((vector_size(4 * GS_LANES), aligned(8), may_alias));
-
-GS_INLINE wide widen(const float *from) {
-    return __builtin_convertvector(*(const half_memory *)from, wide);
-}
-GS_INLINE wide load_wide(const double *from) {
-    return *(const wide_memory *)from;
-}
-GS_INLINE void store_wide(double *to, wide value) {
-    *(wide_memory *)to = value;
-}
+enum { PANEL = 2 * GS_LANES, AHEAD = 16 };
 
 #if GS_LANES == 16
 #define ALL_LANES 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
@@ -153,6 +137,23 @@ static void panel_product(const struct gs_panel_pair *pair) {
 }
 
 /* ---- one row -------------------------------------------------------------------------------- */
+
+static bool within(const float *x, size_t n, float low, float high) {
+    const lanes least = fill(low), most = fill(high);
+    lanes_int good[4];
+    for (size_t j = 0; j < 4; j++) good[j] = least == least;
+    size_t i = 0;
+    for (; i + 4 * GS_LANES <= n; i += 4 * GS_LANES)
+        for (size_t j = 0; j < 4; j++) {
+            lanes value = load(x + i + j * GS_LANES);
+            good[j] &= (value >= least) & (value <= most);
+        }
+    lanes_int all = (good[0] & good[1]) & (good[2] & good[3]);
+    bool inside = true;
+    for (size_t l = 0; l < GS_LANES; l++) inside = inside && all[l];
+    for (; i < n; i++) inside = inside && x[i] >= low && x[i] <= high;
+    return inside;
+}
 
 static double wide_squares(const float *x, size_t n) {
     wide first = {0}, second = {0};
@@ -428,6 +429,7 @@ const struct gs_row_kernels GS_KERNEL(rows) = {
     .column_bounds = column_bounds,
     .centre = centre,
     .panel_product = panel_product,
+    .within = within,
     .wide_squares = wide_squares,
     .about_mean = about_mean,
     .running_product = running_product,

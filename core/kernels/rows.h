@@ -73,6 +73,8 @@ struct gs_row_kernels {
 
     /* ---- one row ----------------------------------------------------------------------------- */
 
+    /* Whether low ≤ x ≤ high for all of n values; NaN is not. */
+    bool (*within)(const float *x, size_t n, float low, float high);
     /* Σ x² in float64. */
     double (*wide_squares)(const float *x, size_t n);
     /* In float64: sums[0] = Σ x², [1] = Σ (x - mean)², [2] = Σ (x - mean) mean. */

@@ -1,36 +1,23 @@
 #include "probes/trace/values.h"
 
+#include "core/kernels/rows.h"
+
 #include <float.h>
-#include <math.h>
 
-/* Written so that NaN is a fault, too. */
-static int is_fault(enum gs_value_rule rule, float value) {
-    switch (rule) {
-    case GS_VALUE_FINITE:
-        return !(fabsf(value) <= FLT_MAX);
-    case GS_VALUE_LOG_DECAY:
-        return !(value <= 0.0f && value >= -FLT_MAX);
-    case GS_VALUE_FRACTION:
-        return !(value >= 0.0f && value <= 1.0f);
-    case GS_VALUE_ANY:
-        break;
-    }
-    return 0;
-}
-
-/* States are nearly all of a trace: one pass without a branch. */
-static int all_finite(const float *values, size_t count) {
-    int faults = 0;
-    for (size_t i = 0; i < count; i++) faults |= !(fabsf(values[i]) <= FLT_MAX);
-    return !faults;
+/* The least and the largest value that a rule lets pass. */
+static void bounds_of(enum gs_value_rule rule, float *low, float *high) {
+    *low = rule == GS_VALUE_FRACTION ? 0 : -FLT_MAX;
+    *high = rule == GS_VALUE_FRACTION ? 1 : rule == GS_VALUE_LOG_DECAY ? 0 : FLT_MAX;
 }
 
 size_t gs_value_first_fault(enum gs_value_rule rule, const float *values, size_t count) {
+    float low, high;
     if (rule == GS_VALUE_ANY) return count;
-    if (rule == GS_VALUE_FINITE && all_finite(values, count)) return count;
-    for (size_t i = 0; i < count; i++)
-        if (is_fault(rule, values[i])) return i;
-    return count;
+    bounds_of(rule, &low, &high);
+    if (gs_row_kernels()->within(values, count, low, high)) return count;
+    size_t i = 0;
+    while (i < count && values[i] >= low && values[i] <= high) i++;
+    return i;
 }
 
 const char *gs_value_rule_text(enum gs_value_rule rule) {
