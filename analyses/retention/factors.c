@@ -1,5 +1,6 @@
 #include "analyses/retention/factors.h"
 
+#include "analyses/retention/gate_check.h"
 #include "core/base/memory.h"
 #include "core/kernels/rows.h"
 
@@ -9,14 +10,13 @@
 
 enum gs_status gs_factors_create(struct gs_factors *f, const struct gs_rows *log_decay,
                                  const struct gs_rows *write_strength,
-                                 enum gs_transition transition, size_t max_lag, bool powers,
-                                 size_t block, struct gs_error *error) {
+                                 enum gs_transition transition, size_t max_lag, size_t block,
+                                 struct gs_error *error) {
     *f = (struct gs_factors){.log_decay = log_decay,
                              .write_strength = write_strength,
                              .transition = transition,
                              .heads = log_decay->width,
                              .max_lag = max_lag,
-                             .powers = powers,
                              .block = block};
     size_t window, rows;
     if (!gs_add(max_lag, block, &f->capacity) || !gs_multiply(f->capacity, f->heads, &window))
@@ -27,12 +27,11 @@ enum gs_status gs_factors_create(struct gs_factors *f, const struct gs_rows *log
     f->raw[0] = gs_calloc(rows, sizeof **f->raw);
     f->raw[1] = gs_calloc(rows, sizeof **f->raw);
     f->product = gs_calloc(rows, sizeof *f->product);
-    f->copy = gs_calloc(powers ? window : 0, sizeof *f->copy);
     f->gates = gs_calloc(f->heads, sizeof *f->gates);
     f->unit_decay = gs_calloc(f->heads, sizeof *f->unit_decay);
     f->unit_key = gs_calloc(f->heads, sizeof *f->unit_key);
-    if (f->decay && f->key && f->raw[0] && f->raw[1] && f->product && f->copy && f->gates &&
-        f->unit_decay && f->unit_key)
+    if (f->decay && f->key && f->raw[0] && f->raw[1] && f->product && f->gates && f->unit_decay &&
+        f->unit_key)
         return GS_OK;
     return gs_fail_memory(error, window > SIZE_MAX / 16 ? SIZE_MAX : window * 16,
                           "gates of the lag window");
@@ -44,7 +43,6 @@ void gs_factors_release(struct gs_factors *f) {
     gs_free(f->raw[0]);
     gs_free(f->raw[1]);
     gs_free(f->product);
-    gs_free(f->copy);
     gs_free(f->gates);
     gs_free(f->unit_decay);
     gs_free(f->unit_key);
@@ -52,29 +50,6 @@ void gs_factors_release(struct gs_factors *f) {
 }
 
 /* ---- reading ---- */
-
-static enum gs_status bad_gate(const struct gs_factors *f, const char *what, const char *expected,
-                               double found, uint64_t row, size_t head, struct gs_error *error) {
-    gs_fail(error, GS_NUMERIC, "%s is out of range", what);
-    gs_error_expected(error, "%s", expected);
-    gs_error_found(error, "%g", found);
-    gs_error_where(error, "sequence %zu, row %" PRIu64 " of it, head %zu", f->sequence, row, head);
-    return GS_NUMERIC;
-}
-
-static enum gs_status check_gates(const struct gs_factors *f, uint64_t first, size_t count,
-                                  struct gs_error *error) {
-    for (size_t i = 0; i < count * f->heads; i++) {
-        uint64_t row = first + i / f->heads;
-        double gamma = (double)f->raw[0][i];
-        if (!(gamma <= 0))
-            return bad_gate(f, "a log-decay", "at most 0", gamma, row, i % f->heads, error);
-        double beta = f->write_strength ? (double)f->raw[1][i] : 0;
-        if (!(beta >= 0 && beta <= 1))
-            return bad_gate(f, "a write strength", "0 to 1", beta, row, i % f->heads, error);
-    }
-    return GS_OK;
-}
 
 static double along_key(enum gs_transition transition, double alpha, double beta) {
     return transition == GS_TRANSITION_GPN ? alpha - beta : alpha * (1 - beta);
@@ -131,7 +106,9 @@ static enum gs_status fill_window(struct gs_factors *f, struct gs_error *error) 
             gs_rows_read(f->log_decay, f->sequence, row, count, f->raw[0], error);
         if (status == GS_OK && f->write_strength)
             status = gs_rows_read(f->write_strength, f->sequence, row, count, f->raw[1], error);
-        if (status == GS_OK) status = check_gates(f, row, count, error);
+        if (status == GS_OK)
+            status = gs_gate_check(f->raw[0], f->write_strength ? f->raw[1] : NULL, f->heads,
+                                   f->sequence, row, count, error);
         if (status != GS_OK) return status;
         take_rows(f, count);
     }
@@ -204,36 +181,10 @@ static void add_head(const struct gs_factors *f, const double *factor, size_t ma
     }
 }
 
-static double sum_of(const double *values, size_t count) {
-    double part[8] = {0}, sum = 0;
-    for (size_t i = 0; i < count; i++) part[i % 8] += values[i];
-    for (size_t l = 0; l < 8; l++) sum += part[l];
-    return sum;
-}
-
-/* 1, 2, 4, …: a product of 2 k factors is that of k times the next such, k further on; those of
- * this window's starts are summed on the way. `values` are lost. Products too small for a number
- * become 0 within one doubling, so denormal ones need no care. */
-static void add_head_powers(const struct gs_factors *f, double *values, size_t max_lag,
-                            double *curve) {
-    const struct gs_row_kernels *kernels = gs_row_kernels();
-    if (f->held > 0) curve[0] += sum_of(values, starts_at(f, 1));
-    for (size_t k = 1, l = 1; 2 * k <= max_lag && 2 * k <= f->held; k *= 2, l++) {
-        size_t products = f->held - 2 * k + 1, starts = starts_at(f, 2 * k);
-        curve[l] += kernels->running_product(values, values + k, starts);
-        kernels->running_product(values + starts, values + starts + k, products - starts);
-    }
-}
-
 void gs_factors_add_products(struct gs_factors *f, double *values, size_t lags, double *curve) {
 #pragma omp parallel for schedule(dynamic) if (f->heads > 1 && f->starts * f->max_lag > 4096)
     for (size_t h = 0; h < f->heads; h++) {
-        double *mine = values + h * f->capacity;
-        if (f->powers) {
-            memcpy(f->copy + h * f->capacity, mine, f->held * sizeof *mine);
-            add_head_powers(f, f->copy + h * f->capacity, f->max_lag, curve + h * lags);
-        } else {
-            add_head(f, mine, f->max_lag, f->product + h * f->block, curve + h * lags);
-        }
+        add_head(f, values + h * f->capacity, f->max_lag, f->product + h * f->block,
+                 curve + h * lags);
     }
 }

@@ -10,7 +10,6 @@ struct gs_factors {
         *write_strength; /* the second NULL: no factors along the key */
     enum gs_transition transition;
     size_t heads, max_lag, block, capacity;
-    bool powers; /* lags 1, 2, 4, … alone */
     /* the window: factors of rows first + 1 … first + held of the sequence; starts t = first …
      * first + starts − 1 have theirs for every lag in reach. starts 0: the sequence is done */
     size_t sequence;
@@ -19,7 +18,6 @@ struct gs_factors {
     double *decay, *key; /* (heads, capacity) */
     float *raw[2];       /* (block, heads) rows as read: γ, β */
     double *product;     /* (heads, block) */
-    double *copy;        /* (heads, capacity), powers only */
     /* the sequence so far, without its first row */
     struct gs_gate_sums *gates;  /* (heads) */
     bool *unit_decay, *unit_key; /* (heads) every factor is 1 */
@@ -29,8 +27,8 @@ struct gs_factors {
  * also after failure. */
 enum gs_status gs_factors_create(struct gs_factors *factors, const struct gs_rows *log_decay,
                                  const struct gs_rows *write_strength,
-                                 enum gs_transition transition, size_t max_lag, bool powers,
-                                 size_t block, struct gs_error *error);
+                                 enum gs_transition transition, size_t max_lag, size_t block,
+                                 struct gs_error *error);
 void gs_factors_release(struct gs_factors *factors);
 
 /* The first window of a sequence; the next one. Errors of the rows, GS_NUMERIC. */

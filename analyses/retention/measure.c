@@ -1,3 +1,4 @@
+#include "analyses/retention/doubling.h"
 #include "analyses/retention/factors.h"
 #include "analyses/retention/retention.h"
 #include "analyses/stats/lags.h"
@@ -74,11 +75,10 @@ static enum gs_status create_retention(const struct gs_rows *rows,
 /* One sequence's sums at every lag: kept at the grid's lags, added to the total at all. */
 static void take_curve(const struct gs_retention *r, size_t sequence, const double *curve,
                        double *grid, double *total) {
-    bool every = r->lag_count == r->max_lag;
     for (size_t h = 0; h < r->heads; h++) {
         const double *sums = curve + h * r->lag_count;
         double *kept = grid + (sequence * r->heads + h) * r->grid_count;
-        for (size_t g = 0; g < r->grid_count; g++) kept[g] = sums[every ? r->grid[g] - 1 : g];
+        for (size_t g = 0; g < r->grid_count; g++) kept[g] = sums[r->grid[g] - 1];
         for (size_t l = 0; l < r->lag_count; l++) total[h * r->lag_count + l] += sums[l];
     }
 }
@@ -131,21 +131,24 @@ static enum gs_status measure_all(struct gs_retention *r, struct gs_factors *fac
         if (status == GS_OK && gs_progress_stop(progress))
             status = gs_fail(error, GS_INTERRUPTED, "stopped on request");
     }
-    if (status == GS_OK) {
-        divide_by_windows(r, r->retention);
-        if (r->has_key) divide_by_windows(r, r->key);
-    }
     gs_free(key);
     gs_free(curve);
     return status;
 }
 
-/* At powers each window is gone through as a whole, so it should hold more starts than it looks
- * ahead.
- */
-static size_t choose_block(const struct gs_retention_plan *plan, size_t max_lag) {
-    if (plan->block) return plan->block;
-    return plan->powers && max_lag > GS_RETENTION_BLOCK ? max_lag : GS_RETENTION_BLOCK;
+/* Every lag: a window of factors moves over each sequence. */
+static enum gs_status measure_every_lag(struct gs_retention *r, const struct gs_rows *log_decay,
+                                        const struct gs_rows *write_strength,
+                                        const struct gs_retention_plan *plan,
+                                        const struct gs_progress *progress,
+                                        struct gs_error *error) {
+    struct gs_factors factors = {0};
+    enum gs_status status =
+        gs_factors_create(&factors, log_decay, write_strength, plan->transition, r->max_lag,
+                          plan->block ? plan->block : GS_RETENTION_BLOCK, error);
+    if (status == GS_OK) status = measure_all(r, &factors, progress, error);
+    gs_factors_release(&factors);
+    return status;
 }
 
 enum gs_status gs_retention_measure(const struct gs_rows *log_decay,
@@ -156,14 +159,16 @@ enum gs_status gs_retention_measure(const struct gs_rows *log_decay,
     *retention = NULL;
     bool has_key = write_strength && plan->transition != GS_TRANSITION_UNKNOWN;
     struct gs_retention *r = NULL;
-    struct gs_factors factors = {0};
+    const struct gs_rows *strength = has_key ? write_strength : NULL;
     enum gs_status status = create_retention(log_decay, plan, has_key, &r, error);
     if (status == GS_OK)
-        status = gs_factors_create(&factors, log_decay, has_key ? write_strength : NULL,
-                                   plan->transition, r->max_lag, plan->powers,
-                                   choose_block(plan, r->max_lag), error);
-    if (status == GS_OK) status = measure_all(r, &factors, progress, error);
-    gs_factors_release(&factors);
+        status = plan->powers ? gs_retention_by_doubling(r, log_decay, strength, plan->transition,
+                                                         plan->block, progress, error)
+                              : measure_every_lag(r, log_decay, strength, plan, progress, error);
+    if (status == GS_OK) {
+        divide_by_windows(r, r->retention);
+        if (r->has_key) divide_by_windows(r, r->key);
+    }
     if (status == GS_OK)
         *retention = r;
     else

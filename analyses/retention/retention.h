@@ -8,6 +8,10 @@
  * exactly 0 and 1 where a difference of sums of logs is not. Along a rewritten key the factor is
  * α − β (rule "gpn") or α (1 − β) ("gated_delta"), its sign kept.
  *
+ * At lags 1, 2, 4, … alone a product of 2k factors is made of two of k, in float32: right to within
+ * k · 2⁻²³ of itself, and along the key of 1 (α itself has the digits of the stored γ); sums stay
+ * float64.
+ *
  * Rows are read once, in blocks; memory is O((max_lag + block) · heads), plus per sequence one sum
  * for each head and lag of the grid. Same bits on any number of threads.
  */

@@ -16,6 +16,7 @@ struct gs_rows gs_rows_of_array(const float *array, size_t width, size_t sequenc
                             .start = start,
                             .length = length,
                             .read = read_array,
+                            .side_by_side = true,
                             .array = array};
 }
 

@@ -9,6 +9,7 @@
 #include "core/base/status.h"
 #include "probes/trace/reader.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct gs_rows {
     /* the source, for `read` alone */
     enum gs_status (*read)(const struct gs_rows *rows, uint64_t first, size_t count, float *values,
                            struct gs_error *error);
+    bool side_by_side; /* several threads may read at once */
     struct gs_trace *trace;
     size_t index; /* of the stream, memory or read in the trace */
     enum gs_memory_field field;

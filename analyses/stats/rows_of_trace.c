@@ -34,6 +34,7 @@ static struct gs_rows of_trace(struct gs_trace *trace, size_t index, size_t widt
 struct gs_rows gs_rows_of_state(struct gs_trace *trace, size_t stream) {
     struct gs_rows rows = of_trace(trace, stream, gs_trace_info(trace)->streams[stream].width);
     rows.read = read_state;
+    rows.side_by_side = gs_trace_state_is_direct(trace, stream);
     return rows;
 }
 
@@ -42,6 +43,7 @@ struct gs_rows gs_rows_of_memory(struct gs_trace *trace, size_t memory,
     struct gs_rows rows = of_trace(trace, memory, gs_trace_info(trace)->memories[memory].heads);
     rows.read = read_memory;
     rows.field = field;
+    rows.side_by_side = gs_trace_memory_is_direct(trace, memory, field);
     return rows;
 }
 

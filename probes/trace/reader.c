@@ -202,6 +202,17 @@ static enum gs_status read_floats(struct gs_trace *trace, struct gs_h5_data *dat
     return read_checked(trace, data, dataset, rule, first, count, values, error);
 }
 
+bool gs_trace_state_is_direct(const struct gs_trace *trace, size_t stream) {
+    return stream < trace->info.stream_count && gs_h5_data_is_direct(trace->states[stream]);
+}
+
+bool gs_trace_memory_is_direct(const struct gs_trace *trace, size_t memory,
+                               enum gs_memory_field field) {
+    if (memory >= trace->info.memory_count) return false;
+    const struct gs_h5_data *data = trace->gates[memory * GS_MEMORY_FIELDS + field];
+    return data && gs_h5_data_is_direct(data);
+}
+
 enum gs_status gs_trace_read_state(struct gs_trace *trace, size_t stream, uint64_t first,
                                    size_t count, float *values, struct gs_error *error) {
     char dataset[GS_TRACE_NAME + 16];

@@ -76,6 +76,12 @@ enum gs_status gs_trace_find_stream(const struct gs_trace *trace, const char *na
 enum gs_status gs_trace_find_memory(const struct gs_trace *trace, const char *name, size_t *index,
                                     struct gs_error *error);
 
+/* Whether rows of a stream, of a field of a memory, may be read by several threads at once: they
+ * are read from the file without HDF5. False also where there is none. */
+bool gs_trace_state_is_direct(const struct gs_trace *trace, size_t stream);
+bool gs_trace_memory_is_direct(const struct gs_trace *trace, size_t memory,
+                               enum gs_memory_field field);
+
 /* `count` rows from row `first` of the file on, into row-major arrays. GS_RANGE when rows are not
  * there or not yet written, and, naming dataset, row and column, for NaN or Inf where none may be,
  * γ > 0, β outside [0, 1], tokens ≥ vocab. */
