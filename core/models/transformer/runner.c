@@ -43,6 +43,14 @@ static void choose_sizes(struct gs_transformer_runner *r) {
     r->work_floats = work_floats(r);
 }
 
+/* Whether products of the sizes that this file makes fit; larger ones are the arena's to check. */
+static bool sizes_fit(const struct gs_runner_options *o) {
+    enum { SLACK = 2 * GS_ATTENTION_QUERIES };
+    size_t rows;
+    return o->steps < SIZE_MAX - SLACK && gs_multiply(o->batch, o->steps + SLACK, &rows) &&
+           rows < SIZE_MAX >> 33;
+}
+
 /* ---- the plan ----------------------------------------------------------------------------- */
 
 static void plan_tape(struct gs_arena *arena, const struct gs_transformer_runner *r,
@@ -106,6 +114,7 @@ size_t gs_transformer_runner_bytes(const void *config, const struct gs_runner_op
     const bool train = options->train;
     const size_t d = c->width;
     struct gs_arena arena = {0};
+    if (!sizes_fit(options)) return SIZE_MAX;
     choose_sizes(&r);
     plan_all(&arena, &r);
     size_t floats = gs_linear_direct_floats(d, 3 * d, train) + gs_linear_direct_floats(d, d, train);
@@ -175,6 +184,7 @@ enum gs_status gs_transformer_runner_create(struct gs_model *model,
     if (status == GS_OK) status = create_weights(r, error);
     struct gs_arena arena = {0};
     if (status == GS_OK) {
+        arena.wrapped = !sizes_fit(options);
         plan_all(&arena, r);
         r->arena = arena.wrapped ? NULL : gs_calloc(arena.bytes, 1);
         if (!r->arena) status = gs_fail_memory(error, arena.bytes, "a run's working space");
