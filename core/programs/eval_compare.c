@@ -205,8 +205,8 @@ static enum gs_status add_notes(struct gs_eval *eval, const struct gs_competitor
                               documents ? "documents (ratio estimator)" : "windows (Student's t)");
     if (status == GS_OK && loss->first > 0)
         status = gs_eval_note(eval->results, error,
-                              "Not every model predicts the first %zu of a window, so positions "
-                              "from %zu on count for all.",
+                              "Not every model predicts the positions below %zu of a window, so "
+                              "those from %zu on count for all.",
                               loss->first, loss->first);
     return status == GS_OK ? gs_eval_windows(eval->results, loss, error) : status;
 }

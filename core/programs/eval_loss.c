@@ -201,11 +201,12 @@ static enum gs_status measure(struct gs_eval *eval, const struct gs_tokens *toke
                            : add_without_tokenizer(eval->results, error);
     if (status == GS_OK) status = gs_eval_windows(eval->results, *loss, error);
     if (status == GS_OK && (*loss)->first > 0)
-        status = gs_eval_note(eval->results, error,
-                              "This model predicts the next token: the first %zu of each window "
-                              "are not predicted. Beside a model that predicts every token, give "
-                              "both checkpoints: they are measured at the same positions.",
-                              (*loss)->first);
+        status =
+            gs_eval_note(eval->results, error,
+                         "This model predicts the next token: positions below %zu of a "
+                         "window are not predicted. Beside a model that predicts every token, give "
+                         "both checkpoints: they are measured at the same positions.",
+                         (*loss)->first);
     if (status == GS_OK && tokenizer)
         status = gs_eval_note_tokenizer(eval, tokens, tokenizer, error);
     return status == GS_OK ? add_positions(eval->results, *loss, error) : status;
