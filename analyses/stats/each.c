@@ -1,54 +1,14 @@
 #include "analyses/stats/each.h"
 
 #include "core/base/memory.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-/* ---- order ---- */
-
-/* The number of "layer07", UINT64_MAX of every other name. */
-static uint64_t layer_of(const char *name) {
-    static const char before[] = "layer";
-    size_t length = sizeof before - 1;
-    if (strncmp(name, before, length) != 0) return UINT64_MAX;
-    size_t digits = strspn(name + length, "0123456789");
-    if (digits == 0 || digits > 18 || name[length + digits]) return UINT64_MAX;
-    return strtoull(name + length, NULL, 10);
-}
-
-/* Insertion, which keeps the file's order among equals. `names`: (count) names `stride` bytes
- * apart. */
-static void put_in_order(const char *names, size_t stride, size_t count, size_t *order) {
-    for (size_t i = 0; i < count; i++) {
-        uint64_t layer = layer_of(names + i * stride);
-        size_t at = i;
-        for (; at > 0 && layer_of(names + order[at - 1] * stride) > layer; at--)
-            order[at] = order[at - 1];
-        order[at] = i;
-    }
-}
-
-void gs_streams_in_order(const struct gs_trace *trace, size_t *order) {
-    const struct gs_trace_info *info = gs_trace_info(trace);
-    if (info->stream_count)
-        put_in_order(info->streams[0].name, sizeof *info->streams, info->stream_count, order);
-}
-
-void gs_memories_in_order(const struct gs_trace *trace, size_t *order) {
-    const struct gs_trace_info *info = gs_trace_info(trace);
-    if (info->memory_count)
-        put_in_order(info->memories[0].name, sizeof *info->memories, info->memory_count, order);
-}
+#include "probes/trace/layers.h"
 
 bool gs_has_layers(const struct gs_trace *trace) {
     const struct gs_trace_info *info = gs_trace_info(trace);
     for (size_t i = 0; info->stream_count > 1 && i < info->stream_count; i++)
-        if (layer_of(info->streams[i].name) != UINT64_MAX) return true;
+        if (gs_layer_number(info->streams[i].name) != UINT64_MAX) return true;
     return false;
 }
-
-/* ---- which ---- */
 
 static enum gs_status make(const char *kind, size_t room, struct gs_each *each,
                            struct gs_error *error) {
@@ -64,9 +24,10 @@ enum gs_status gs_each_stream(const struct gs_trace *trace, struct gs_each *each
     const struct gs_trace_info *info = gs_trace_info(trace);
     enum gs_status status = make("stream", info->stream_count, each, error);
     if (status != GS_OK) return status;
-    gs_streams_in_order(trace, each->index);
-    for (; each->count < info->stream_count; each->count++)
-        each->name[each->count] = info->streams[each->index[each->count]].name;
+    for (; each->count < info->stream_count; each->count++) {
+        each->name[each->count] = info->streams[each->count].name;
+        each->index[each->count] = each->count;
+    }
     return GS_OK;
 }
 
@@ -75,12 +36,10 @@ enum gs_status gs_each_memory(const struct gs_trace *trace, struct gs_each *each
     const struct gs_trace_info *info = gs_trace_info(trace);
     enum gs_status status = make("memory", info->memory_count, each, error);
     if (status != GS_OK) return status;
-    gs_memories_in_order(trace, each->index);
     for (size_t i = 0; i < info->memory_count; i++) {
-        const struct gs_trace_memory *memory = &info->memories[each->index[i]];
-        if (!memory->has[GS_MEMORY_LOG_DECAY]) continue;
-        each->index[each->count] = each->index[i];
-        each->name[each->count++] = memory->name;
+        if (!info->memories[i].has[GS_MEMORY_LOG_DECAY]) continue;
+        each->index[each->count] = i;
+        each->name[each->count++] = info->memories[i].name;
     }
     return GS_OK;
 }

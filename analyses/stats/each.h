@@ -10,11 +10,6 @@
 
 #include <stdbool.h>
 
-/* Streams (memories) in the order of a model: layer00, layer01, … by their numbers, then the others
- * as the file has them. `order` holds stream_count (memory_count) indexes. */
-void gs_streams_in_order(const struct gs_trace *trace, size_t *order);
-void gs_memories_in_order(const struct gs_trace *trace, size_t *order);
-
 /* Is it of a model with layers: more than one stream, one of them called layer and a number? */
 bool gs_has_layers(const struct gs_trace *trace);
 

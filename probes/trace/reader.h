@@ -59,7 +59,7 @@ struct gs_trace_info {
     size_t nll_first; /* rows at each head where nll is NaN */
     size_t vocab;     /* of config's model.vocab_size; 0 when not known */
     size_t stream_count, memory_count, read_count;
-    const struct gs_trace_stream *streams;
+    const struct gs_trace_stream *streams; /* layers by their numbers, then the others by name */
     const struct gs_trace_memory *memories;
     const struct gs_trace_read *reads;
 };

@@ -2,6 +2,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
+#include "probes/trace/layers.h"
 #include "probes/trace/trace_file.h"
 #include "probes/trace/values.h"
 
@@ -284,7 +285,7 @@ static enum gs_status open_nll(struct gs_trace *trace, struct gs_error *error) {
 
 /* ---- streams ---- */
 
-/* The members of a group that may be absent. Free with gs_free_names. */
+/* The members of a group that may be absent, layers in their order. Free with gs_free_names. */
 static enum gs_status list_group(struct gs_trace *trace, const char *group, char ***names,
                                  size_t *count, struct gs_error *error) {
     enum gs_h5_object object;
@@ -299,6 +300,7 @@ static enum gs_status list_group(struct gs_trace *trace, const char *group, char
         status = gs_fail(error, GS_FORMAT, "a name of more than %d bytes", GS_TRACE_NAME - 1);
         gs_error_where(error, "%s, %s", trace->path, group);
     }
+    if (status == GS_OK) gs_layers_order(*names, *count);
     return status;
 }
 

@@ -1,29 +1,29 @@
 #include "reports/figures/layers.h"
 
+#include "probes/trace/layers.h"
+
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { UPRIGHT = 8, LONGEST_LABEL = 14 };
 
-/* The digits of "layer07" without leading zeros; NULL: another name. */
-static const char *layer_number(const char *name) {
-    static const char before[] = "layer";
-    if (!name || strncmp(name, before, sizeof before - 1) != 0) return NULL;
-    const char *digits = name + sizeof before - 1;
-    if (!digits[0] || digits[strspn(digits, "0123456789")]) return NULL;
-    while (digits[0] == '0' && digits[1]) digits++;
-    return digits;
-}
-
 static const char *name_at(const struct gs_table *table, size_t row) {
     struct gs_cell cell = gs_table_cell(table, row, 0);
     return cell.type == GS_CELL_TEXT ? cell.text : NULL;
 }
 
+/* "7" of "layer07"; false: another name. */
+static bool layer_number(const char *name, char text[24]) {
+    uint64_t number = name ? gs_layer_number(name) : UINT64_MAX;
+    snprintf(text, 24, "%" PRIu64, number);
+    return number != UINT64_MAX;
+}
+
 void gs_layers_label(struct gs_plot *plot, const char *name) {
-    const char *number = layer_number(name);
-    gs_plot_label(plot, number ? number : name, LONGEST_LABEL);
+    char number[24];
+    gs_plot_label(plot, layer_number(name, number) ? number : name, LONGEST_LABEL);
 }
 
 size_t gs_layers_find(const struct gs_table *table, const char *name) {
@@ -63,17 +63,19 @@ bool gs_layers_block(struct gs_plot *plot, const struct gs_results *results, con
 
 void gs_layers_axis(struct gs_plot *plot, const struct gs_table *order) {
     bool numbered = false;
+    char number[24];
     for (size_t row = 0; row < gs_table_rows(order); row++)
-        numbered = numbered || layer_number(name_at(order, row));
+        numbered = numbered || layer_number(name_at(order, row), number);
     gs_plot_command(plot, "set xrange [-0.6:%zu.6]; set xlabel '%s'", gs_table_rows(order) - 1,
                     numbered ? "layer" : "stream");
     if (gs_table_rows(order) > UPRIGHT) gs_plot_command(plot, "set xtics rotate by 60 right");
 }
 
 static void say_name(struct gs_text *text, const char *name) {
-    const char *number = layer_number(name);
-    gs_text_put(text, number ? " in layer " : " in ");
-    gs_text_put(text, number ? number : name);
+    char number[24];
+    bool numbered = layer_number(name, number);
+    gs_text_put(text, numbered ? " in layer " : " in ");
+    gs_text_put(text, numbered ? number : name);
 }
 
 bool gs_layers_say(struct gs_text *text, const struct gs_table *table, const char *column) {
