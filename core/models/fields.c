@@ -30,9 +30,13 @@ static enum gs_status refuse_unknown(const struct gs_json *json, const char *wha
 
 static enum gs_status wrong_value(const struct gs_field *field, const char *what,
                                   const struct gs_json *value, struct gs_error *error) {
+    static const char *const EXPECTED[] = {
+        [GS_FIELD_SIZE] = "a whole number from 1 to 2147483647",
+        [GS_FIELD_BOOL] = "true or false",
+        [GS_FIELD_REAL] = "a number above 0, at most 1e6",
+    };
     gs_fail(error, GS_CONFIG, "%s.%s has an unusable value", what, field->key);
-    gs_error_expected(error, field->type == GS_FIELD_BOOL ? "true or false"
-                                                          : "a whole number from 1 to 2147483647");
+    gs_error_expected(error, "%s", EXPECTED[field->type]);
     int64_t whole;
     if (gs_json_integer(value, &whole))
         gs_error_found(error, "%lld", (long long)whole);
@@ -48,6 +52,13 @@ static enum gs_status read_field(const struct gs_json *value, const struct gs_fi
         bool truth;
         if (!gs_json_truth(value, &truth)) return wrong_value(field, what, value, error);
         memcpy(target, &truth, sizeof truth);
+        return GS_OK;
+    }
+    if (field->type == GS_FIELD_REAL) {
+        double real;
+        if (!gs_json_number(value, &real) || !(real > 0 && real <= 1e6))
+            return wrong_value(field, what, value, error);
+        memcpy(target, &real, sizeof real);
         return GS_OK;
     }
     int64_t whole;
@@ -87,6 +98,10 @@ struct gs_json *gs_fields_json(const struct gs_field *fields, size_t count, cons
             bool truth;
             memcpy(&truth, source, sizeof truth);
             value = gs_json_new_bool(truth);
+        } else if (fields[i].type == GS_FIELD_REAL) {
+            double real;
+            memcpy(&real, source, sizeof real);
+            value = gs_json_new_number(real);
         } else {
             size_t size;
             memcpy(&size, source, sizeof size);
