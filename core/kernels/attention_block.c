@@ -5,21 +5,31 @@
 #include <math.h>
 
 #define N GS_ATTENTION_QUERIES
-enum { VECTORS = N / GS_LANES };
+enum { VECTORS = N / GS_LANES, HALF = N / 2 };
+
+/* The last HALF keys are not seen by the first HALF queries of a block: no product is made there.
+ * What stands there is not read, or is weighed by zero. */
 
 /* scores (keys, N) = K q', the queries of the block side by side. turned: (width, N) scratch. */
 static void find_scores(const float *rows, const float *queries, const struct gs_attention *a,
                         size_t keys, float *turned, float *scores) {
     small_turn(queries, a->stride, N, a->width, turned, N);
-    const struct gs_small m = {.x = rows,
-                               .xs = a->stride,
-                               .w = turned,
-                               .ws = N,
-                               .y = scores,
-                               .ys = N,
-                               .rows = keys,
-                               .columns = N,
-                               .inner = a->head};
+    struct gs_small m = {.x = rows,
+                         .xs = a->stride,
+                         .w = turned,
+                         .ws = N,
+                         .y = scores,
+                         .ys = N,
+                         .rows = keys - HALF,
+                         .columns = N,
+                         .inner = a->head};
+    small_product(&m, false, false, GS_ZERO, GS_WHOLE);
+    const size_t skipped = (size_t)GS_PAIR <= HALF ? HALF : 0; /* columns */
+    m.x += m.rows * a->stride;
+    m.w += skipped;
+    m.y += m.rows * N + skipped;
+    m.rows = HALF;
+    m.columns = N - skipped;
     small_product(&m, false, false, GS_ZERO, GS_WHOLE);
 }
 
@@ -59,15 +69,19 @@ static void exponentials(float *scores, size_t keys, float *sums, float *log_sum
 /* y (N, width) = S' rows: S (keys, N), rows of `keys` tokens. */
 static void mix(const float *scores, const float *rows, const struct gs_attention *a, size_t keys,
                 float *y, size_t ys) {
-    const struct gs_small m = {.x = scores,
-                               .xs = N,
-                               .w = rows,
-                               .ws = a->stride,
-                               .y = y,
-                               .ys = ys,
-                               .rows = N,
-                               .columns = a->width,
-                               .inner = keys};
+    struct gs_small m = {.x = scores,
+                         .xs = N,
+                         .w = rows,
+                         .ws = a->stride,
+                         .y = y,
+                         .ys = ys,
+                         .rows = HALF,
+                         .columns = a->width,
+                         .inner = keys - HALF};
+    small_product(&m, true, false, GS_ZERO, GS_WHOLE);
+    m.x += HALF;
+    m.y += HALF * ys;
+    m.inner = keys;
     small_product(&m, true, false, GS_ZERO, GS_WHOLE);
 }
 
@@ -105,15 +119,21 @@ static void back_through_softmax(float *scores, float *gradient, size_t keys, co
 /* y (keys, width) += S queries: S (keys, N), rows of the block's queries. */
 static void spread(const float *scores, const float *queries, const struct gs_attention *a,
                    size_t keys, float *y) {
-    const struct gs_small m = {.x = scores,
-                               .xs = N,
-                               .w = queries,
-                               .ws = a->stride,
-                               .y = y,
-                               .ys = a->stride,
-                               .rows = keys,
-                               .columns = a->width,
-                               .inner = N};
+    struct gs_small m = {.x = scores,
+                         .xs = N,
+                         .w = queries,
+                         .ws = a->stride,
+                         .y = y,
+                         .ys = a->stride,
+                         .rows = keys - HALF,
+                         .columns = a->width,
+                         .inner = N};
+    small_product(&m, false, false, GS_SUM, GS_WHOLE);
+    m.x += m.rows * N + HALF;
+    m.w += HALF * a->stride;
+    m.y += m.rows * a->stride;
+    m.rows = HALF;
+    m.inner = HALF;
     small_product(&m, false, false, GS_SUM, GS_WHOLE);
 }
 

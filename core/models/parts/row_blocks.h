@@ -12,20 +12,29 @@
 enum {
     GS_BLOCK_ROWS = 128, /* most rows of a block: a large matrix is read once for so many */
     GS_BLOCK_FEW = 12,   /* fewer rows than this are not worth a thread */
-    GS_BLOCK_EVEN = 4    /* blocks come in multiples of this, so that threads end together */
+    GS_BLOCK_PARTS = 8,  /* blocks there are at least, rows allowing */
+    GS_BLOCK_LAST = 4    /* parts of the last block, so that threads end together */
 };
 
-static inline size_t gs_row_blocks(size_t rows) {
-    size_t blocks = (rows + GS_BLOCK_ROWS - 1) / GS_BLOCK_ROWS;
-    blocks = (blocks + GS_BLOCK_EVEN - 1) / GS_BLOCK_EVEN * GS_BLOCK_EVEN;
-    size_t most = rows / GS_BLOCK_FEW;
-    if (most < 1) most = 1;
-    return blocks < most ? blocks : most;
+/* Rows of a block. */
+static inline size_t gs_row_block_size(size_t rows) {
+    const size_t even = rows / GS_BLOCK_PARTS;
+    return even < GS_BLOCK_FEW ? GS_BLOCK_FEW : even > GS_BLOCK_ROWS ? GS_BLOCK_ROWS : even;
 }
 
-/* First row of a block; that of block `blocks` is `rows`. */
+/* Blocks: of equal size, and the last one cut up. */
+static inline size_t gs_row_blocks(size_t rows) {
+    const size_t size = gs_row_block_size(rows);
+    if (rows <= GS_BLOCK_LAST * GS_BLOCK_FEW) return (rows + size - 1) / size;
+    return (rows - size + size - 1) / size + GS_BLOCK_LAST;
+}
+
+/* First row of a block; that of block `blocks` (gs_row_blocks) is `rows`. */
 static inline size_t gs_row_block(size_t rows, size_t blocks, size_t index) {
-    return rows * index / blocks;
+    if (rows <= GS_BLOCK_LAST * GS_BLOCK_FEW) return rows * index / blocks;
+    const size_t whole = blocks - GS_BLOCK_LAST, last = gs_row_block_size(rows);
+    if (index < whole) return (rows - last) * index / whole;
+    return rows - last + last * (index - whole) / GS_BLOCK_LAST;
 }
 
 #endif
