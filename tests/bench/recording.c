@@ -1,7 +1,9 @@
 /* What recording costs over the forward pass alone: the same model on the same windows, forward
  * alone and forward with every stream and gate into a trace in turns, round after round.
  *
- *     bench_recording [FOLDER [d e f H dk dv V B T WINDOWS]]
+ *     bench_recording [FOLDER [d e f H dk dv V B T WINDOWS]]      a GPN+M
+ *     bench_recording FOLDER KIND [KEY=VALUE …]        any kind: keys of its config's model object,
+ *                                                      and batch, length, windows
  *
  * Without sizes: the three models of ../shared/spec/performance.md, the paper's last. "cost" is the
  * time with recording (the file made, flushed and closed, too) over the time without. */
@@ -23,12 +25,15 @@
 
 enum { ROUNDS = 7, PIECE = 1024 * 1024 };
 
-struct sizes {
-    size_t d, e, f, heads, key, value, vocab, batch, length, windows;
+/* What is run: a model by its config, and windows of it. */
+struct asked {
+    const char *kind;
+    struct gs_json *model;
+    size_t batch, length, windows;
 };
 
 struct bench {
-    struct sizes sizes;
+    struct asked sizes;
     struct gs_model *model;
     struct gs_runner *runner;
     struct gs_state *state;
@@ -47,26 +52,13 @@ static double cpu(void) {
 
 /* ---- making ---- */
 
-static void make_model(struct bench *bench) {
-    const struct sizes *s = &bench->sizes;
-    struct gs_error error;
-    struct gs_json *config = gs_json_new_object();
-    const char *const keys[] = {"d_state", "d_emb", "d_ffn",     "n_heads",
-                                "d_key",   "d_val", "vocab_size"};
-    const size_t values[] = {s->d, s->e, s->f, s->heads, s->key, s->value, s->vocab};
-    for (size_t i = 0; i < 7; i++)
-        gs_json_set(config, keys[i], gs_json_new_integer((int64_t)values[i]));
-    bench_must(gs_model_create("gpn_m", config, &bench->model, &error), &error);
-    gs_json_destroy(config);
-    gs_parameters_initialise(gs_model_parameters(bench->model), 1);
-}
-
 static void make_bench(struct bench *bench) {
-    const struct sizes *s = &bench->sizes;
+    const struct asked *s = &bench->sizes;
     struct gs_error error;
     struct gs_random random;
     size_t count;
-    make_model(bench);
+    bench_must(gs_model_create(s->kind, s->model, &bench->model, &error), &error);
+    gs_parameters_initialise(gs_model_parameters(bench->model), 1);
     struct gs_runner_options options = {.batch = s->batch, .steps = s->length};
     bench_must(gs_runner_create(bench->model, &options, &bench->runner, &error), &error);
     bench_must(gs_state_create(bench->model, s->batch, &bench->state, &error), &error);
@@ -78,7 +70,7 @@ static void make_bench(struct bench *bench) {
     if (!bench->tokens || !bench->nll) exit(3);
     gs_random_seed(&random, 1, "bench");
     for (size_t i = 0; i < s->windows * s->length; i++)
-        bench->tokens[i] = (uint32_t)gs_random_below(&random, s->vocab);
+        bench->tokens[i] = (uint32_t)gs_random_below(&random, gs_model_vocab(bench->model));
 }
 
 static void free_bench(struct bench *bench) {
@@ -111,7 +103,7 @@ static enum gs_status watch_take(void *context, const struct gs_tap_block *block
 /* All windows through the model; the writer's part only when there is one. */
 static void run_windows(struct bench *bench, const struct gs_tap *tap,
                         struct gs_trace_writer *writer, double *rest) {
-    const struct sizes *s = &bench->sizes;
+    const struct asked *s = &bench->sizes;
     struct gs_error error;
     for (size_t first = 0; first < s->windows; first += s->batch) {
         const uint32_t *ids = bench->tokens + first * s->length;
@@ -156,14 +148,17 @@ static double run_unheard(struct bench *bench) {
 }
 
 static struct times run_recording(struct bench *bench) {
-    const struct sizes *s = &bench->sizes;
+    const struct asked *s = &bench->sizes;
     struct gs_error error;
     struct gs_trace_writer *writer;
     struct times times = {0};
     uint64_t *start = gs_calloc(s->windows + 1, sizeof *start);
     for (size_t i = 0; i <= s->windows; i++) start[i] = i * s->length;
-    struct gs_trace_plan plan = {
-        .sequences = s->windows, .start = start, .token = true, .nll = true};
+    struct gs_trace_plan plan = {.sequences = s->windows,
+                                 .start = start,
+                                 .token = true,
+                                 .nll = true,
+                                 .nll_first = gs_model_first(bench->model)};
     gs_recorder_plan(bench->recorder, &plan);
     unlink(bench->path);
     double began = bench_now();
@@ -224,7 +219,7 @@ static void part(const char *name, double seconds, double whole) {
     printf("  %-44s %7.3f s %6.1f %%\n", name, seconds, 100 * seconds / whole);
 }
 
-static void measure(const char *folder, const struct sizes *sizes) {
+static void measure(const char *folder, const struct asked *sizes) {
     struct bench bench = {.sizes = *sizes};
     snprintf(bench.path, sizeof bench.path, "%s/bench-recording.tmp", folder);
     make_bench(&bench);
@@ -253,10 +248,10 @@ static void measure(const char *folder, const struct sizes *sizes) {
     median(unheard); /* sorts */
     median(cpu_alone);
     median(cpu_whole);
-    printf("d %zu e %zu f %zu, %zu x %zu x %zu, V %zu: %zu windows of %zu, %zu side by side, %d "
-           "threads\n",
-           sizes->d, sizes->e, sizes->f, sizes->heads, sizes->key, sizes->value, sizes->vocab,
+    char *config = gs_json_text(sizes->model, 0);
+    printf("%s %s: %zu windows of %zu, %zu side by side, %d threads\n", sizes->kind, config,
            sizes->windows, sizes->length, sizes->batch, gs_threads_get());
+    gs_free(config);
     printf("  forward alone %.0f rows/s, with recording %.0f rows/s, %.0f MB, %.0f MB/s; write() "
            "%.0f MB/s\n",
            rows / forward, rows / median(whole), megabytes, megabytes / median(whole),
@@ -281,20 +276,63 @@ static void measure(const char *folder, const struct sizes *sizes) {
     free_bench(&bench);
 }
 
-int main(int argc, char **argv) {
-    const char *folder = argc > 1 ? argv[1] : ".";
-    struct sizes s = {256, 128, 688, 8, 32, 64, 1024, 16, 512, 32};
-    size_t *const fields[] = {&s.d,     &s.e,     &s.f,     &s.heads,  &s.key,
-                              &s.value, &s.vocab, &s.batch, &s.length, &s.windows};
-    for (int i = 2; i < argc && i < 12; i++) *fields[i - 2] = strtoul(argv[i], NULL, 10);
-    if (argc > 2) {
-        s.windows = (s.windows + s.batch - 1) / s.batch * s.batch;
-        measure(folder, &s);
-        return 0;
+/* ---- arguments ---- */
+
+static void set(struct gs_json *config, const char *key, const char *value) {
+    if (strchr(value, '.'))
+        gs_json_set(config, key, gs_json_new_number(strtod(value, NULL)));
+    else
+        gs_json_set(config, key, gs_json_new_integer(strtoll(value, NULL, 10)));
+}
+
+/* Ten numbers of a GPN+M, as many as there are in `numbers`. */
+static struct asked of_numbers(const char *const *numbers, size_t count) {
+    static const char *const keys[] = {"d_state", "d_emb", "d_ffn",     "n_heads",
+                                       "d_key",   "d_val", "vocab_size"};
+    static const char *const usual[] = {"256", "128", "688", "8", "32", "64", "1024"};
+    struct asked asked = {"gpn_m", gs_json_new_object(), 16, 512, 32};
+    size_t *const rest[] = {&asked.batch, &asked.length, &asked.windows};
+    for (size_t i = 0; i < 7; i++) set(asked.model, keys[i], i < count ? numbers[i] : usual[i]);
+    for (size_t i = 7; i < count && i < 10; i++) *rest[i - 7] = strtoul(numbers[i], NULL, 10);
+    return asked;
+}
+
+static struct asked of_words(const char *kind, char **words, int count) {
+    static const char *const names[] = {"batch", "length", "windows"};
+    struct asked asked = {kind, gs_json_new_object(), 16, 256, 32};
+    size_t *const fields[] = {&asked.batch, &asked.length, &asked.windows};
+    for (int i = 0; i < count; i++) {
+        char *value = strchr(words[i], '=');
+        if (!value) continue;
+        *value++ = '\0';
+        size_t own = 0;
+        while (own < 3 && strcmp(words[i], names[own]) != 0) own++;
+        if (own < 3)
+            *fields[own] = strtoul(value, NULL, 10);
+        else
+            set(asked.model, words[i], value);
     }
-    static const struct sizes models[] = {{256, 128, 688, 8, 32, 64, 1024, 16, 512, 64},
-                                          {768, 256, 2048, 8, 64, 128, 4096, 16, 256, 16},
-                                          {2496, 768, 6656, 15, 128, 256, 32000, 16, 64, 16}};
-    for (size_t i = 0; i < sizeof models / sizeof *models; i++) measure(folder, &models[i]);
+    return asked;
+}
+
+static void run(const char *folder, struct asked asked) {
+    asked.windows = (asked.windows + asked.batch - 1) / asked.batch * asked.batch;
+    measure(folder, &asked);
+    gs_json_destroy(asked.model);
+}
+
+int main(int argc, char **argv) {
+    static const char *const models[][10] = {
+        {"256", "128", "688", "8", "32", "64", "1024", "16", "512", "64"},
+        {"768", "256", "2048", "8", "64", "128", "4096", "16", "256", "16"},
+        {"2496", "768", "6656", "15", "128", "256", "32000", "16", "64", "16"}};
+    const char *folder = argc > 1 ? argv[1] : ".";
+    if (argc > 2 && (argv[2][0] < '0' || argv[2][0] > '9'))
+        run(folder, of_words(argv[2], argv + 3, argc - 3));
+    else if (argc > 2)
+        run(folder, of_numbers((const char *const *)argv + 2, (size_t)argc - 2));
+    else
+        for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+            run(folder, of_numbers(models[i], 10));
     return 0;
 }

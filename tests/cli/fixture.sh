@@ -8,7 +8,9 @@
 #   config.json              of the run below
 #   tiny.safetensors         a trained GPN+M, and untrained.safetensors, the same before training
 #   gpn.safetensors          a trained GPN without memory
-#   trace.h5, untrained.h5   states and gates on the held-out text; gpn.h5 of the GPN
+#   layers.safetensors       a trained transformer of three layers
+#   trace.h5, untrained.h5   states and gates on the held-out text; gpn.h5 of the GPN, and layers.h5,
+#                            layers_untrained.h5 of the transformer
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 bin=$1 folder=$2
@@ -25,12 +27,12 @@ gpnscope tokenize text.txt --train 300 --docs blank -o shards
 cp shards/tokenizer.model .
 gpnscope tokenize held_out.txt --tokenizer tokenizer.model --docs blank -o held_out
 
-config() { # config NAME KIND MEMORY: a config of a run that takes a second
+config() { # config NAME KIND SIZES: a config of a run that takes a second
     cat <<END
 {
   "name": "$1",
   "kind": "$2",
-  "model": {"vocab_size": 300, "d_state": 24, "d_emb": 16, "d_ffn": 32$3},
+  "model": {"vocab_size": 300, $3},
   "training": {"batch_size": 4, "seq_len": 32, "grad_accum": 1, "total_steps": 60, "seed": 1},
   "optimizer": {"learning_rate": 0.01, "adam_beta1": 0.9, "adam_beta2": 0.95, "weight_decay": 0.1,
                 "warmup_steps": 5, "min_lr_ratio": 0.1, "grad_clip_norm": 1.0},
@@ -39,15 +41,21 @@ config() { # config NAME KIND MEMORY: a config of a run that takes a second
 }
 END
 }
-config tiny gpn_m ', "n_heads": 3, "d_key": 8, "d_val": 8' >config.json
-config gpn gpn '' >gpn.json
+gpn='"d_state": 24, "d_emb": 16, "d_ffn": 32'
+config tiny gpn_m "$gpn, \"n_heads\": 3, \"d_key\": 8, \"d_val\": 8" >config.json
+config gpn gpn "$gpn" >gpn.json
+config layers transformer '"hidden_dim": 24, "n_layers": 3, "n_heads": 2, "ffn_dim": 32' >layers.json
 gpnscope train config.json
 gpnscope train gpn.json
+gpnscope train layers.json
 cp runs/tiny_final.safetensors tiny.safetensors
 cp runs/tiny_0.safetensors untrained.safetensors
 cp runs/gpn_final.safetensors gpn.safetensors
+cp runs/layers_final.safetensors layers.safetensors
 
 trace() { gpnscope trace "$1" held_out --tokenizer tokenizer.model --length 64 --sequences 40 -o "$2"; }
 trace tiny.safetensors trace.h5
 trace untrained.safetensors untrained.h5
 trace gpn.safetensors gpn.h5
+trace layers.safetensors layers.h5
+trace runs/layers_0.safetensors layers_untrained.h5
