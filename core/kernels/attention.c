@@ -3,6 +3,7 @@
 
 #include "core/kernels/kernels.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 extern const struct gs_attention_kernels gs_attention_generic;
@@ -20,8 +21,16 @@ static const struct gs_attention_kernels *table_of(const struct gs_kernels *kern
     return &gs_attention_generic;
 }
 
+static _Atomic(const struct gs_attention_kernels *) replaced;
+
 const struct gs_attention_kernels *gs_attention_kernels(void) {
-    return table_of(gs_kernels());
+    const struct gs_attention_kernels *table =
+        atomic_load_explicit(&replaced, memory_order_relaxed);
+    return table ? table : table_of(gs_kernels());
+}
+
+void gs_attention_kernels_replace(const struct gs_attention_kernels *table) {
+    atomic_store(&replaced, table);
 }
 
 const struct gs_attention_kernels *gs_attention_kernels_at(size_t index) {

@@ -55,6 +55,10 @@ struct gs_attention_kernels {
 const struct gs_attention_kernels *gs_attention_kernels(void);
 const struct gs_attention_kernels *gs_attention_kernels_at(size_t index);
 
+/* Use another one from now on (NULL: the own one again): for profiles, whose tables measure and
+ * pass on. It must stay where it is. */
+void gs_attention_kernels_replace(const struct gs_attention_kernels *table);
+
 /* Columns and stride of a head of c, rows of a sequence of n, floats of scratch. */
 size_t gs_attention_width(const struct gs_attention_kernels *kernels, size_t c);
 size_t gs_attention_stride(const struct gs_attention_kernels *kernels, size_t c);

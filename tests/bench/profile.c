@@ -1,6 +1,7 @@
 #include "tests/bench/profile.h"
 
 #include "core/base/environment.h"
+#include "core/kernels/attention.h"
 #include "core/kernels/kernels.h"
 
 #include <omp.h>
@@ -9,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-enum part { PRODUCTS, WEIGHT_GRADIENTS, MEMORY, ELEMENTWISE, DECODING, PARTS };
-static const char *const NAMES[PARTS] = {"products", "weight gradients", "memory heads",
-                                         "elementwise", "decoding"};
+enum part { PRODUCTS, WEIGHT_GRADIENTS, MEMORY, ATTENTION, ELEMENTWISE, DECODING, PARTS };
+static const char *const NAMES[PARTS] = {"products",  "weight gradients", "memory heads",
+                                         "attention", "elementwise",      "decoding"};
 
 enum { MOST_THREADS = 256 };
 /* A thread's sums, on cache lines of their own. */
@@ -23,6 +24,8 @@ static struct {
 
 static const struct gs_kernels *real;
 static struct gs_kernels measuring;
+static const struct gs_attention_kernels *real_attention;
+static struct gs_attention_kernels measuring_attention;
 static uint64_t began;
 static size_t vocabulary;
 
@@ -133,6 +136,20 @@ MEASURED(memory_step_backward, MEMORY,
           const struct gs_head_gradient *gradient),
          (past, dk, dv, head, gradient))
 
+static void m_attention(const struct gs_attention *attention, size_t first, float *o,
+                        float *log_sum) {
+    uint64_t start = ticks();
+    real_attention->forward(attention, first, o, log_sum);
+    add(ATTENTION, start);
+}
+
+static void m_attention_backward(const struct gs_attention *attention, size_t first,
+                                 const struct gs_attention_gradient *gradient) {
+    uint64_t start = ticks();
+    real_attention->backward(attention, first, gradient);
+    add(ATTENTION, start);
+}
+
 void bench_profile_vocabulary(size_t vocab) {
     vocabulary = vocab;
 }
@@ -163,7 +180,12 @@ void bench_profile_begin(void) {
                                     .memory_read = m_memory_read,
                                     .memory_read_backward = m_memory_read_backward,
                                     .memory_step_backward = m_memory_step_backward};
+    real_attention = gs_attention_kernels();
+    measuring_attention = *real_attention;
+    measuring_attention.forward = m_attention;
+    measuring_attention.backward = m_attention_backward;
     memset(sums, 0, sizeof sums);
+    gs_attention_kernels_replace(&measuring_attention);
     gs_kernels_replace(&measuring);
     began = ticks();
 }
@@ -171,6 +193,7 @@ void bench_profile_begin(void) {
 void bench_profile_end(const char *what, double seconds) {
     const double whole = (double)(ticks() - began) * gs_threads_get();
     gs_kernels_replace(NULL);
+    gs_attention_kernels_replace(NULL);
     double rest = 100;
     printf("%s, %.3f s, share of all threads' time:", what, seconds);
     for (size_t part = 0; part < PARTS; part++) {

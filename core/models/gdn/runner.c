@@ -123,7 +123,7 @@ static void plan_back(struct gs_arena *arena, struct gs_gdn_runner *r) {
     for (size_t i = 0; i < 3; i++) back->h[i] = gs_arena_floats(arena, rows, d, 1);
     for (size_t i = 0; i < 2; i++) back->normal[i] = gs_arena_floats(arena, rows, d, 1);
     for (size_t i = 0; i < 2; i++)
-        back->norms[i] = gs_arena_floats(arena, gs_row_blocks(rows) + GS_BLOCK_EVEN, d, 1);
+        back->norms[i] = gs_arena_floats(arena, gs_row_blocks_most(rows), d, 1);
     back->activation = gs_arena_floats(arena, rows, c->ffn, 1);
     back->read = gs_arena_floats(arena, rows, c->heads * c->value, 1);
     back->memory = gs_arena_floats(arena, B, gs_gdn_memory_width(c), 1);

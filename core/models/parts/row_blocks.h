@@ -29,6 +29,12 @@ static inline size_t gs_row_blocks(size_t rows) {
     return (rows - size + size - 1) / size + GS_BLOCK_LAST;
 }
 
+/* The most blocks that `rows` or fewer are cut into: sizes are rounded down, so that a few rows less
+ * may make one more. */
+static inline size_t gs_row_blocks_most(size_t rows) {
+    return gs_row_blocks(rows) + 1;
+}
+
 /* First row of a block; that of block `blocks` (gs_row_blocks) is `rows`. */
 static inline size_t gs_row_block(size_t rows, size_t blocks, size_t index) {
     if (rows <= GS_BLOCK_LAST * GS_BLOCK_FEW) return rows * index / blocks;

@@ -87,7 +87,7 @@ static void plan_back(struct gs_arena *arena, struct gs_transformer_runner *r) {
     back->activation = gs_arena_floats(arena, rows, c->ffn, 1);
     back->d_mixed = gs_arena_floats(arena, rows, d, 1);
     back->d_in = gs_arena_floats(arena, rows, 3, d);
-    back->d_norm = gs_arena_floats(arena, 2 * c->layers + 1, gs_row_blocks(rows), d);
+    back->d_norm = gs_arena_floats(arena, 2 * c->layers + 1, gs_row_blocks_most(rows), d);
     r->d_predicting = gs_arena_floats(arena, rows, d, 1);
 }
 
