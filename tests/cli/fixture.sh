@@ -9,8 +9,9 @@
 #   tiny.safetensors         a trained GPN+M, and untrained.safetensors, the same before training
 #   gpn.safetensors          a trained GPN without memory
 #   layers.safetensors       a trained transformer of three layers
-#   trace.h5, untrained.h5   states and gates on the held-out text; gpn.h5 of the GPN, and layers.h5,
-#                            layers_untrained.h5 of the transformer
+#   gdn.safetensors          a trained Gated DeltaNet of two layers
+#   trace.h5, untrained.h5   states and gates on the held-out text; gpn.h5 of the GPN; layers.h5 and
+#                            gdn.h5 of those, layers_untrained.h5 and gdn_untrained.h5
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 bin=$1 folder=$2
@@ -45,13 +46,17 @@ gpn='"d_state": 24, "d_emb": 16, "d_ffn": 32'
 config tiny gpn_m "$gpn, \"n_heads\": 3, \"d_key\": 8, \"d_val\": 8" >config.json
 config gpn gpn "$gpn" >gpn.json
 config layers transformer '"hidden_dim": 24, "n_layers": 3, "n_heads": 2, "ffn_dim": 32' >layers.json
+config gdn gdn '"hidden_dim": 24, "n_layers": 2, "n_heads": 3, "head_dim": 4, "expand_v": 2,
+            "ffn_dim": 32' >gdn.json
 gpnscope train config.json
 gpnscope train gpn.json
 gpnscope train layers.json
+gpnscope train gdn.json
 cp runs/tiny_final.safetensors tiny.safetensors
 cp runs/tiny_0.safetensors untrained.safetensors
 cp runs/gpn_final.safetensors gpn.safetensors
 cp runs/layers_final.safetensors layers.safetensors
+cp runs/gdn_final.safetensors gdn.safetensors
 
 trace() { gpnscope trace "$1" held_out --tokenizer tokenizer.model --length 64 --sequences 40 -o "$2"; }
 trace tiny.safetensors trace.h5
@@ -59,3 +64,5 @@ trace untrained.safetensors untrained.h5
 trace gpn.safetensors gpn.h5
 trace layers.safetensors layers.h5
 trace runs/layers_0.safetensors layers_untrained.h5
+trace gdn.safetensors gdn.h5
+trace runs/gdn_0.safetensors gdn_untrained.h5
