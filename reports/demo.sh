@@ -45,62 +45,16 @@ gpnscope=build/bin/gpnscope
 "$gpnscope" --version >&2
 
 # What other programs or another script made is not used again.
-stamp=$(cat reports/demo.sh reports/demo-text.awk build/bin/gpnscope-tokenize \
+stamp=$(cat reports/demo.sh reports/english.sh reports/demo-text.awk build/bin/gpnscope-tokenize \
     build/bin/gpnscope-train build/bin/gpnscope-trace | cksum)
 [ "$stamp" = "$(cat "$OUT/stamp" 2>/dev/null || :)" ] || rm -rf "$OUT"
 mkdir -p "$OUT"
 printf '%s\n' "$stamp" >"$OUT/stamp"
 
-# ---- text: one document a line, every tenth held out ------------------------------------------
+# ---- text and tokens: one chapter a document, every tenth held out ----------------------------
 
-bible() { # to $OUT/train.part and $OUT/held-out.part; fails where there is none
-    command -v diatheke >/dev/null 2>&1 || return 1
-    module=$(diatheke -b system -k modulelist 2>/dev/null |
-        sed -n 's/^\(engWEB[A-Za-z0-9]*\) :.*/\1/p' | sed 1q)
-    [ -n "$module" ] || return 1
-    diatheke -b "$module" -f internal -k Gen-Rev |
-        awk -v train="$OUT/train.part" -v held_out="$OUT/held-out.part" -f reports/demo-text.awk
-    [ -s "$OUT/train.part" ] && [ -s "$OUT/held-out.part" ]
-}
-documentation() { # the project's own headers and pages, comment marks and line breaks removed
-    find ./*.md core probes analyses reports \( -name '*.h' -o -name '*.md' \) -type f |
-        LC_ALL=C sort | while IFS= read -r file; do
-        sed 's,^ *[/ ]\*[*/]*,,; s,\*/$,,' "$file" | tr '\n\t' '  ' | tr -s ' '
-        echo
-    done | awk -v train="$OUT/train.part" -v held_out="$OUT/held-out.part" \
-        '{ print > (NR % 10 == 0 ? held_out : train) }'
-}
-
-if [ ! -s "$OUT/held-out.txt" ]; then
-    say "Exporting the text"
-    if bible; then
-        echo "The World English Bible, $(wc -c <"$OUT/train.part") bytes; every tenth chapter is held out." >&2
-    else
-        echo "No text: Debian's packages diatheke and sword-text-web are not there, or hold no English text." >&2
-        echo "The project's own documentation is used: little text, which the model will learn by heart." >&2
-        documentation
-    fi
-    mv "$OUT/train.part" "$OUT/train.txt"
-    mv "$OUT/held-out.part" "$OUT/held-out.txt"
-fi
-
-# ---- tokens -----------------------------------------------------------------------------------
-
-if [ ! -d "$OUT/held-out" ]; then
-    say "Training a tokenizer of $VOCAB pieces, and encoding"
-    rm -rf "$OUT/once" "$OUT/train"
-    "$gpnscope" tokenize "$OUT/train.txt" --docs lines --train $VOCAB -o "$OUT/once" >/dev/null
-    # The text as often as the training steps need it, since each token of the data is used once.
-    tokens=$(sed -n 's/.*"total_tokens": *\([0-9]*\).*/\1/p' "$OUT/once/meta.json")
-    needed=$((STEPS * BATCH * LENGTH))
-    set --
-    while [ $((tokens * $#)) -lt $needed ]; do set -- "$@" "$OUT/train.txt"; done
-    echo "The text has $tokens tokens; training reads it $# times, as far as it needs." >&2
-    "$gpnscope" tokenize "$@" --docs lines --tokenizer "$OUT/once/tokenizer.model" \
-        -o "$OUT/train" >/dev/null
-    "$gpnscope" tokenize "$OUT/held-out.txt" --docs lines \
-        --tokenizer "$OUT/once/tokenizer.model" -o "$OUT/held-out" >/dev/null
-fi
+say "Text, a tokenizer of $VOCAB pieces, and tokens"
+sh reports/english.sh "$OUT" $VOCAB $((STEPS * BATCH * LENGTH))
 tokenizer=$OUT/once/tokenizer.model
 
 # ---- model ------------------------------------------------------------------------------------
