@@ -160,6 +160,9 @@ static enum gs_status add_settings(const struct gs_geometry *g, struct gs_result
                    {"geometry.rows_skipped", g->skipped}};
     enum gs_status status = gs_results_setting(results, "geometry.products",
                                                gs_moments_product_name(g->product), error);
+    if (status == GS_OK && g->replicates)
+        status = gs_results_setting(results, "geometry.bootstrap_eigenvalues",
+                                    g->single ? "float32" : "float64", error);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == GS_OK; i++)
         status =
             gs_results_setting_integer(results, numbers[i].key, (int64_t)numbers[i].number, error);

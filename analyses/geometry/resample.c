@@ -12,6 +12,7 @@
 struct context {
     const struct gs_geometry_sums *sums;
     double epsilon;
+    bool single;
     const struct gs_progress *progress;
     size_t replicates;
     atomic_size_t *done;
@@ -99,8 +100,11 @@ static void replicate(const void *context, const double *weights, size_t blocks,
     const struct context *c = context;
     size_t dims = c->sums->plan.dims;
     struct workplace w = cut(scratch, dims, blocks);
-    struct gs_geometry_sample sample = {
-        .dims = dims, .mean = w.mean, .comoment = w.comoment, .epsilon = c->epsilon};
+    struct gs_geometry_sample sample = {.dims = dims,
+                                        .mean = w.mean,
+                                        .comoment = w.comoment,
+                                        .epsilon = c->epsilon,
+                                        .single = c->single};
     for (int p = 0; p < GS_GEOMETRY_PREFIXES; p++) sample.prefix[p] = w.prefix[p];
     enum gs_status status = atomic_load(c->stopped) ? GS_INTERRUPTED : GS_OK;
     if (status == GS_OK) {
@@ -119,12 +123,12 @@ static const double ranges[GS_GEOMETRY_MEASURES][2] = {
 };
 
 enum gs_status gs_geometry_resample(const struct gs_geometry_sums *sums, double epsilon,
-                                    const struct gs_bootstrap *plan, const double *estimates,
-                                    struct gs_interval *intervals,
+                                    bool single, const struct gs_bootstrap *plan,
+                                    const double *estimates, struct gs_interval *intervals,
                                     const struct gs_progress *progress, struct gs_error *error) {
     atomic_size_t done = 0;
     atomic_bool stopped = false;
-    struct context context = {sums, epsilon, progress, plan->replicates, &done, &stopped};
+    struct context context = {sums, epsilon, single, progress, plan->replicates, &done, &stopped};
     size_t scratch = scratch_doubles(sums->plan.dims, sums->plan.blocks);
     enum gs_status status = gs_bootstrap_run(plan, sums->plan.blocks, GS_GEOMETRY_MEASURES,
                                              replicate, &context, scratch, intervals, error);

@@ -100,8 +100,8 @@ static enum gs_status measure_spectrum(struct gs_geometry_sample *s, double *scr
         vector[i] = sqrt((double)s->n) * s->mean[i];
         trace += s->comoment[i * d + i] + vector[i] * vector[i];
     }
-    enum gs_status status =
-        gs_eigenvalues_updated(d, s->comoment, vector, eigenvalues, &largest, error);
+    enum gs_status status = (s->single ? gs_eigenvalues_updated_single : gs_eigenvalues_updated)(
+        d, s->comoment, vector, eigenvalues, &largest, error);
     if (status == GS_OK) status = gs_spectrum_clip(eigenvalues, d, s->epsilon, &clipped, error);
     if (status != GS_OK) return status;
     if (largest > 0) values[GS_GEOMETRY_STABLE_RANK_UNCENTERED] = fmax(1, trace / largest);

@@ -8,6 +8,7 @@
 #include "analyses/stats/running.h"
 #include "core/base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct gs_geometry_sample {
     const double *prefix[GS_GEOMETRY_PREFIXES];
     uint64_t prefix_rows[GS_GEOMETRY_PREFIXES];
     double epsilon; /* rounding of the products in comoment: FLT_EPSILON or DBL_EPSILON */
+    bool single;    /* eigenvalues by gs_eigenvalues_updated_single */
 };
 
 /* What the measures are made of, for tables; the arrays are the caller's. */

@@ -1,5 +1,6 @@
 #include "analyses/linalg/lapack.h"
 
+#include "analyses/linalg/band.h"
 #include "analyses/linalg/tridiagonal.h"
 #include "core/base/memory.h"
 
@@ -64,24 +65,28 @@ static void reverse(double *values, size_t n) {
     }
 }
 
-enum gs_status gs_block_reflection(size_t m, size_t b, double *panel, size_t ld, double *v,
-                                   double *factor, double *tau, double *work,
-                                   struct gs_error *error) {
-    size_t k = m < b ? m : b;
-    lapack_int info = LAPACKE_dgeqrf_work(ORDER, (lapack_int)m, (lapack_int)b, panel,
-                                          (lapack_int)ld, tau, work, (lapack_int)(64 * b));
-    for (size_t j = 0; j < k; j++) {
-        double *column = v + j * m;
-        memset(column, 0, j * sizeof *column);
-        column[j] = 1;
-        memcpy(column + j + 1, panel + j * ld + j + 1, (m - j - 1) * sizeof *column);
+/* Both kinds of number, in the same words. */
+#define GS_BLOCK_REFLECTION(name, number, geqrf, larft)                                            \
+    enum gs_status name(size_t m, size_t b, number *panel, size_t ld, number *v, number *factor,   \
+                        number *tau, number *work, struct gs_error *error) {                       \
+        size_t k = m < b ? m : b;                                                                  \
+        lapack_int info = geqrf(ORDER, (lapack_int)m, (lapack_int)b, panel, (lapack_int)ld, tau,   \
+                                work, (lapack_int)(64 * b));                                       \
+        for (size_t j = 0; j < k; j++) {                                                           \
+            number *column = v + j * m;                                                            \
+            memset(column, 0, j * sizeof *column);                                                 \
+            column[j] = 1;                                                                         \
+            memcpy(column + j + 1, panel + j * ld + j + 1, (m - j - 1) * sizeof *column);          \
+        }                                                                                          \
+        memset(factor, 0, k *k * sizeof *factor); /* below T's diagonal nothing is written */      \
+        if (info == 0)                                                                             \
+            info = larft(ORDER, 'F', 'C', (lapack_int)m, (lapack_int)k, v, (lapack_int)m, tau,     \
+                         factor, (lapack_int)k);                                                   \
+        return word_info(info, #geqrf, "no reflection", error);                                    \
     }
-    memset(factor, 0, k * k * sizeof *factor); /* below T's diagonal nothing is written */
-    if (info == 0)
-        info = LAPACKE_dlarft_work(ORDER, 'F', 'C', (lapack_int)m, (lapack_int)k, v, (lapack_int)m,
-                                   tau, factor, (lapack_int)k);
-    return word_info(info, "dgeqrf", "no reflection", error);
-}
+GS_BLOCK_REFLECTION(gs_block_reflection, double, LAPACKE_dgeqrf_work, LAPACKE_dlarft_work)
+GS_BLOCK_REFLECTION(gs_block_reflection_single, float, LAPACKE_sgeqrf_work, LAPACKE_slarft_work)
+#undef GS_BLOCK_REFLECTION
 
 /* T and the vector in its basis: everything that outlives the matrix. */
 struct tridiagonal {
@@ -154,14 +159,15 @@ static double scale_of(size_t n, const double *matrix) {
 }
 
 static enum gs_status reduce(double *matrix, const double *vector, double scale, int threads,
-                             struct tridiagonal *t, struct gs_error *error) {
+                             bool single, struct tridiagonal *t, struct gs_error *error) {
     size_t n = t->n;
     double inverse = 1 / scale;
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++) matrix[i * n + j] = matrix[i * n + j] * inverse * inverse;
     for (size_t i = 0; vector && i < n; i++) t->rotated[i] = vector[i] * inverse;
     if (vector) turn_to_first(matrix, t);
-    return gs_tridiagonal_reduce(n, matrix, threads, t->diagonal, t->beside, error);
+    return single ? gs_tridiagonal_reduce_single(n, matrix, threads, t->diagonal, t->beside, error)
+                  : gs_tridiagonal_reduce(n, matrix, threads, t->diagonal, t->beside, error);
 }
 
 /* 1 − zᵀ(λ − T)⁻¹z > 0, that is: λ lies above every eigenvalue of T + zzᵀ. A pivot that is not
@@ -196,12 +202,13 @@ static double largest_updated(const struct tridiagonal *t, double largest) {
 }
 
 static enum gs_status spectrum(size_t n, double *matrix, const double *vector, int threads,
-                               double *values, double *largest, struct gs_error *error) {
+                               bool single, double *values, double *largest,
+                               struct gs_error *error) {
     struct tridiagonal t = {0};
     double scale = scale_of(n, matrix);
     enum gs_status status = tridiagonal_create(n, &t, error);
     if (status != GS_OK) return status;
-    status = reduce(matrix, vector, scale, threads, &t, error);
+    status = reduce(matrix, vector, scale, threads, single, &t, error);
     if (status == GS_OK) {
         /* dsterf destroys the side diagonal, which the bisection still needs. */
         memcpy(values, t.diagonal, n * sizeof *values);
@@ -218,21 +225,33 @@ static enum gs_status spectrum(size_t n, double *matrix, const double *vector, i
     return status;
 }
 
-enum gs_status gs_eigenvalues_updated(size_t n, double *matrix, const double *vector,
-                                      double *values, double *largest, struct gs_error *error) {
+static enum gs_status eigenvalues(size_t n, double *matrix, const double *vector, bool single,
+                                  double *values, double *largest, struct gs_error *error) {
     enum gs_status status = check_order(n, error);
     if (status == GS_OK) status = check_upper(n, matrix, error);
     if (status == GS_OK && vector) status = check_vector(n, vector, error);
     if (status != GS_OK || n == 0) return status;
     int threads = omp_get_max_threads();
     omp_set_num_threads(1); /* for BLAS: its bits depend on it. The reduction asks for its own */
-    status = spectrum(n, matrix, vector, omp_in_parallel() ? 1 : threads, values, largest, error);
+    status = spectrum(n, matrix, vector, omp_in_parallel() ? 1 : threads, single, values, largest,
+                      error);
     omp_set_num_threads(threads);
     return status;
 }
 
+enum gs_status gs_eigenvalues_updated(size_t n, double *matrix, const double *vector,
+                                      double *values, double *largest, struct gs_error *error) {
+    return eigenvalues(n, matrix, vector, false, values, largest, error);
+}
+
+enum gs_status gs_eigenvalues_updated_single(size_t n, double *matrix, const double *vector,
+                                             double *values, double *largest,
+                                             struct gs_error *error) {
+    return eigenvalues(n, matrix, vector, true, values, largest, error);
+}
+
 enum gs_status gs_eigenvalues(size_t n, double *matrix, double *values, struct gs_error *error) {
-    return gs_eigenvalues_updated(n, matrix, NULL, values, NULL, error);
+    return eigenvalues(n, matrix, NULL, false, values, NULL, error);
 }
 
 static enum gs_status vectors(size_t n, double *matrix, double *values, struct gs_error *error) {

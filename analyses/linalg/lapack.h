@@ -29,6 +29,12 @@ enum gs_status gs_eigenvalues(size_t n, double *matrix, double *values, struct g
 enum gs_status gs_eigenvalues_updated(size_t n, double *matrix, const double *vector,
                                       double *values, double *largest, struct gs_error *error);
 
+/* The same with the reduction to a band in float32: at about half the time, right to a few 1e-7 of
+ * the largest eigenvalue instead of 1e-15. */
+enum gs_status gs_eigenvalues_updated_single(size_t n, double *matrix, const double *vector,
+                                             double *values, double *largest,
+                                             struct gs_error *error);
+
 /* Eigenvalues, largest first, and eigenvectors: row k of the matrix becomes the unit vector of
  * values[k] (dsyevd). Vectors have no sign, and none of their own where eigenvalues coincide. */
 enum gs_status gs_eigenvectors(size_t n, double *matrix, double *values, struct gs_error *error);

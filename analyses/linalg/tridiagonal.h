@@ -15,12 +15,9 @@
 enum gs_status gs_tridiagonal_reduce(size_t n, double *matrix, int threads, double *diagonal,
                                      double *beside, struct gs_error *error);
 
-/* The block reflection of an m-row, b-column panel P (column-major, stride ld): P becomes R above
- * V, and with k = min(m, b) v (k, m) is V's columns in rows, whole (zeros and ones written out),
- * and factor (k, k) the row-major transpose of T in I − V T Vᵀ. work: at least 64 b doubles.
- * (LAPACK's dgeqrf and dlarft; lapack.c) */
-enum gs_status gs_block_reflection(size_t m, size_t b, double *panel, size_t ld, double *v,
-                                   double *factor, double *tau, double *work,
-                                   struct gs_error *error);
+/* The same with the first stage in float32, in the matrix's memory, at about half the time. The
+ * matrix's numbers must be near 1. */
+enum gs_status gs_tridiagonal_reduce_single(size_t n, double *matrix, int threads, double *diagonal,
+                                            double *beside, struct gs_error *error);
 
 #endif

@@ -740,6 +740,56 @@ static void everything_is_reported(void **state) {
     gs_free(d.values);
 }
 
+/* ---- replicates in float32 --------------------------------------------------------------------
+ */
+
+struct pair {
+    struct gs_geometry *narrow, *wide;
+};
+
+/* 256 independent columns, the last of them `least` times as large as the first. */
+static struct pair measure_both(double least) {
+    static const uint64_t length[] = {100, 90, 80, 110, 100, 95, 105, 90};
+    struct data d = make(256, 8, length);
+    struct gs_random random;
+    gs_random_seed(&random, SEED, "single");
+    for (size_t i = 0; i < (size_t)d.rows * 256; i++)
+        d.values[i] = (float)(3 + gs_random_normal(&random) * pow(least, (double)(i % 256) / 255));
+    struct gs_rows rows = view(&d);
+    struct gs_geometry_options options = {.replicates_given = true, .replicates = 40, .seed = SEED};
+    struct pair pair;
+    struct gs_error error;
+    gs_assert_ok(gs_geometry_of_rows(&rows, &options, &pair.narrow, &error), &error);
+    options.wide_replicates = true;
+    gs_assert_ok(gs_geometry_of_rows(&rows, &options, &pair.wide, &error), &error);
+    gs_free(d.values);
+    return pair;
+}
+
+static void intervals_in_float32_are_those_in_float64(void **state) {
+    (void)state;
+    struct pair pair = measure_both(0.3);
+    assert_true(pair.narrow->single && !pair.wide->single);
+    for (int i = 0; i < GS_GEOMETRY_MEASURES; i++) {
+        struct gs_interval a = pair.narrow->intervals[i], b = pair.wide->intervals[i];
+        assert_true(a.known == b.known);
+        if (isnan(pair.wide->values[i])) continue;
+        gs_assert_near("value", pair.narrow->values[i], pair.wide->values[i], 0, 0);
+        gs_assert_near("low", a.low, b.low, 0, 1e-6);
+        gs_assert_near("high", a.high, b.high, 0, 1e-6);
+    }
+    gs_geometry_destroy(pair.narrow);
+    gs_geometry_destroy(pair.wide);
+}
+
+static void small_eigenvalues_keep_float64(void **state) {
+    (void)state;
+    struct pair pair = measure_both(1e-3);
+    assert_true(!pair.narrow->single);
+    gs_geometry_destroy(pair.narrow);
+    gs_geometry_destroy(pair.wide);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_measure_is_what_plain_loops_give),
@@ -755,6 +805,8 @@ int main(void) {
         cmocka_unit_test(many_sequences_share_blocks),
         cmocka_unit_test(wrong_rows_are_named),
         cmocka_unit_test(everything_is_reported),
+        cmocka_unit_test(intervals_in_float32_are_those_in_float64),
+        cmocka_unit_test(small_eigenvalues_keep_float64),
     };
     print_message("seed %d\n", SEED);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,6 +162,36 @@ static void huge_and_tiny_matrices_keep_their_digits(void **state) {
     gs_free(matrix);
 }
 
+/* The float32 reduction against the other, at all sizes and scales. */
+static void a_reduction_in_float32_is_near(void **state) {
+    (void)state;
+    const size_t sizes[] = {1, 2, 3, 31, 33, 64, 65, 129, 300};
+    const double scales[] = {1, 1e-160, 1e160};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t s = 0; s < 3; s++) {
+            size_t n = sizes[i];
+            double *matrix = random_symmetric(n, "single"), found[2][300], largest[2];
+            double vector[300];
+            for (size_t k = 0; k < n; k++) vector[k] = sqrt(scales[s]) * sin((double)k + 1);
+            for (size_t k = 0; k < n * n; k++) matrix[k] *= scales[s];
+            struct gs_error error;
+            double *work = poisoned_copy(matrix, n);
+            gs_assert_ok(gs_eigenvalues_updated(n, work, vector, found[0], &largest[0], &error),
+                         &error);
+            gs_free(work);
+            work = poisoned_copy(matrix, n);
+            gs_assert_ok(
+                gs_eigenvalues_updated_single(n, work, vector, found[1], &largest[1], &error),
+                &error);
+            gs_free(work);
+            double size = fmax(fabs(found[0][0]), fabs(found[0][n - 1]));
+            for (size_t k = 0; k < n; k++)
+                gs_assert_near("eigenvalue", found[1][k], found[0][k], 1e-6 * size, 0);
+            gs_assert_near("updated", largest[1], largest[0], 1e-6 * size, 1e-6);
+            gs_free(matrix);
+        }
+}
+
 static void orders_that_overflow_workspaces_are_refused(void **state) {
     (void)state;
     struct gs_error error;
@@ -195,6 +225,7 @@ int main(void) {
         cmocka_unit_test(an_update_across_the_top_changes_nothing),
         cmocka_unit_test(values_that_are_not_finite_are_named),
         cmocka_unit_test(huge_and_tiny_matrices_keep_their_digits),
+        cmocka_unit_test(a_reduction_in_float32_is_near),
         cmocka_unit_test(orders_that_overflow_workspaces_are_refused),
         cmocka_unit_test(threads_change_no_bit),
     };
