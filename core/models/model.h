@@ -26,7 +26,7 @@ struct gs_runner;
 
 /* ---- kinds ------------------------------------------------------------------------------- */
 
-/* Names of all kinds ("gpn", "gpn_m"), borrowed. */
+/* Names of all kinds ("gpn", "gpn_m", "transformer" …), borrowed. */
 size_t gs_kind_count(void);
 const char *gs_kind_name(size_t index);
 

@@ -267,7 +267,7 @@ static void decoded_states_give_the_losses(void **unused) {
 
 /* ---- bits ---------------------------------------------------------------------------------- */
 
-enum { MANY = 11, LONG = 75 };
+enum { MANY = 31, LONG = 75 }; /* more rows than go through a layer at once */
 static const struct shape WIDE = {"wide", 37, 36, 2, 3, 53, false};
 
 struct run {
@@ -307,7 +307,7 @@ static void bits_do_not_depend_on_batch_or_threads(void **unused) {
     run(&all, model, tokens, 0, MANY, false);
     for (int threads = 1; threads <= 3; threads++) {
         gs_threads_set(threads);
-        for (size_t batch = 1; batch <= MANY; batch += batch < 4 ? 1 : 5) {
+        for (size_t batch = 1; batch <= MANY; batch += batch < 3 ? 1 : 14) {
             struct run some;
             const size_t first = (MANY - batch) / 2, size = LONG * WIDE.d;
             run(&some, model, tokens, first, batch, batch % 2 == 0);
