@@ -140,7 +140,6 @@ static void assert_difference(const char *kind, const char *other, size_t skip, 
 /* A model that predicts every token against those that do not predict the first. */
 static void test_other_kinds(void **state) {
     (void)state;
-    if (!gs_test_knows("transformer") || !gs_test_knows("gdn")) skip();
     for (int documents = 0; documents < 2; documents++) {
         assert_difference("gpn_m", "transformer", 0, 0, documents);
         assert_difference("gdn", "gpn", 2, 0, documents);

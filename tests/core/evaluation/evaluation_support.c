@@ -20,12 +20,6 @@ static const struct {
             "2.0, \"ffn_dim\": 24"},
 };
 
-bool gs_test_knows(const char *kind) {
-    for (size_t i = 0; i < gs_kind_count(); i++)
-        if (strcmp(gs_kind_name(i), kind) == 0) return true;
-    return false;
-}
-
 struct gs_model *gs_test_model(const char *kind, size_t vocab, uint64_t seed) {
     char text[256];
     size_t at = 0;

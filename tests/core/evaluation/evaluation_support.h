@@ -8,9 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A kind in the list of kinds. */
-bool gs_test_knows(const char *kind);
-
 /* `kind` ("gpn", "gpn_m", "transformer", "gdn") with `vocab` tokens and random values in every
  * parameter, large enough that its predictions differ much. gs_model_destroy. */
 struct gs_model *gs_test_model(const char *kind, size_t vocab, uint64_t seed);

@@ -110,21 +110,13 @@ static void test_gpn(void **state) {
     run_case("train_gpn", gpn_tolerance);
 }
 
-static bool knows(const char *kind) {
-    for (size_t i = 0; i < gs_kind_count(); i++)
-        if (strcmp(gs_kind_name(i), kind) == 0) return true;
-    return false;
-}
-
 static void test_transformer(void **state) {
     (void)state;
-    if (!knows("transformer")) skip();
     run_case("train_transformer", baseline_tolerance);
 }
 
 static void test_gdn(void **state) {
     (void)state;
-    if (!knows("gdn")) skip();
     run_case("train_gdn", baseline_tolerance);
 }
 
