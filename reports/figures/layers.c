@@ -34,8 +34,9 @@ size_t gs_layers_find(const struct gs_table *table, const char *name) {
     return SIZE_MAX;
 }
 
-bool gs_layers_block(struct gs_plot *plot, const struct gs_results *results, const char *table,
-                     const char *column, const struct gs_table *order) {
+struct gs_layers_known gs_layers_block(struct gs_plot *plot, const struct gs_results *results,
+                                       const char *table, const char *column,
+                                       const struct gs_table *order) {
     char name[128];
     const struct gs_table *plain = gs_figure_table(results, table);
     snprintf(name, sizeof name, "%s_interval", table);
@@ -45,7 +46,7 @@ bool gs_layers_block(struct gs_plot *plot, const struct gs_results *results, con
     size_t low = wide ? gs_table_find_column(wide, name) : SIZE_MAX;
     snprintf(name, sizeof name, "%s_high", column);
     size_t high = wide ? gs_table_find_column(wide, name) : SIZE_MAX;
-    bool any = false;
+    struct gs_layers_known known = {false, false};
     for (size_t place = 0; order && place < gs_table_rows(order); place++) {
         size_t row = gs_layers_find(plain, name_at(order, place));
         double number = gs_plot_cell(plain, row, value);
@@ -55,10 +56,11 @@ bool gs_layers_block(struct gs_plot *plot, const struct gs_results *results, con
         for (size_t i = 0; i < 2; i++) gs_plot_number(plot, isfinite(ends[i]) ? ends[i] : number);
         gs_layers_label(plot, name_at(order, place));
         gs_plot_row(plot);
-        any = any || isfinite(number);
+        known.value = known.value || isfinite(number);
+        known.interval = known.interval || (isfinite(ends[0]) && isfinite(ends[1]));
     }
     gs_plot_block(plot);
-    return any;
+    return known;
 }
 
 void gs_layers_axis(struct gs_plot *plot, const struct gs_table *order) {

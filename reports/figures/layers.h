@@ -12,10 +12,14 @@ void gs_layers_label(struct gs_plot *plot, const char *name);
 size_t gs_layers_find(const struct gs_table *table, const char *name);
 
 /* One block (place, value, low, high, label): `column` of `table`, with the interval's ends where
- * <table>_interval has them, at the places that the names have in `order`. True when any value is
- * there. */
-bool gs_layers_block(struct gs_plot *plot, const struct gs_results *results, const char *table,
-                     const char *column, const struct gs_table *order);
+ * <table>_interval has them, at the places that the names have in `order`. `known`: is any
+ * value there, any interval? */
+struct gs_layers_known {
+    bool value, interval;
+};
+struct gs_layers_known gs_layers_block(struct gs_plot *plot, const struct gs_results *results,
+                                       const char *table, const char *column,
+                                       const struct gs_table *order);
 
 /* Room for the labels of `count` layers below the axis. */
 void gs_layers_axis(struct gs_plot *plot, const struct gs_table *order);

@@ -28,30 +28,34 @@ enum { PANELS = 2 };
 static void draw_measures(const struct gs_report_run *run, enum gs_part part, const char *name,
                           const struct measure *measures, struct gs_plot *plot) {
     const struct gs_table *table = gs_figure_table(run->results[part], name);
-    bool any = false, null[PANELS];
+    struct gs_layers_known own[PANELS], null[PANELS];
+    bool any = false;
     for (size_t i = 0; i < PANELS; i++) {
         const char *column = measures[i].column;
-        any = gs_layers_block(plot, run->results[part], name, column, table) || any;
+        own[i] = gs_layers_block(plot, run->results[part], name, column, table);
+        any = any || own[i].value;
         null[i] = gs_layers_block(plot, run->null_results[part], name, column, table);
     }
     if (!any) {
         plot->empty = "no layer has a value";
         return;
     }
+    static const char *const titles[2][2] = {{"", "95 % interval"},
+                                             {"model", "model, 95 % interval"}};
     gs_figure_two_panels(plot);
     gs_layers_axis(plot, table);
     gs_plot_command(plot, "set key tmargin left horizontal Left reverse");
     for (size_t i = 0; i < PANELS; i++) {
         gs_plot_command(plot, "set ylabel '%s'; set yrange %s", measures[i].axis,
                         measures[i].range);
-        gs_plot_command(plot,
-                        "plot %s%s%sdata index %zu using 1:2 with lines lt 1 lw 1.2, "
-                        "data index %zu using 1:2:3:4:xticlabels(5) with yerrorbars lt 1 lw 1.4 "
-                        "ps 0.8 title '%s'",
-                        null[i] ? "data index " : "", null[i] ? (i ? "3" : "1") : "",
-                        null[i] ? " using 1:2 with linespoints lt 4 ps 0.7 title 'untrained', "
-                                : "",
-                        2 * i, 2 * i, null[i] ? "model, 95 % interval" : "95 % interval");
+        gs_plot_command(
+            plot,
+            "plot %s%s%sdata index %zu using 1:2 with lines lt 1 lw 1.2, "
+            "data index %zu using 1:2:3:4:xticlabels(5) with yerrorbars lt 1 lw 1.4 "
+            "ps 0.8 title '%s'",
+            null[i].value ? "data index " : "", null[i].value ? (i ? "3" : "1") : "",
+            null[i].value ? " using 1:2 with linespoints lt 4 ps 0.7 title 'untrained', " : "",
+            2 * i, 2 * i, titles[null[i].value][own[i].interval]);
     }
     gs_figure_end_panels(plot);
 }
