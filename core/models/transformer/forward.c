@@ -12,6 +12,24 @@ static void normalise(const float *x, const struct gs_tensor *norm, size_t rows,
     for (size_t i = 0; i < rows; i++) gs_kernels()->norm(x + i * d, norm->values, d, y + i * d);
 }
 
+/* By whichever thread comes first; the caller's region waits at its end. */
+static void hand_over(struct gs_transformer_runner *r) {
+    struct gs_transformer_handing *handing = &r->handing;
+#pragma omp single nowait
+    if (handing->tap) {
+        const size_t d = r->config->width;
+        const struct gs_tap_block block = {.channel = handing->channel,
+                                           .steps = r->run,
+                                           .batch = r->batch,
+                                           .values = handing->values,
+                                           .batch_stride = r->run * d,
+                                           .step_stride = d};
+        const struct gs_tap *tap = handing->tap;
+        handing->tap = NULL;
+        handing->status = tap->take(tap->context, &block, handing->error);
+    }
+}
+
 /* ---- a layer ------------------------------------------------------------------------------ */
 
 /* Rows first … last - 1 of a group to the heads' arrays. */
@@ -25,7 +43,7 @@ static void project(const struct gs_transformer_runner *r, size_t i,
     gs_transformer_split(r, tape, first, last, projected);
 }
 
-/* What attention gave back to the stream, and the feed-forward. Without training in place. */
+/* What attention gave back to the stream, and the feed-forward. */
 static void finish_rows(const struct gs_transformer_runner *r, size_t i,
                         const struct gs_transformer_tape *tape, const float *h, size_t first,
                         size_t last, float *out) {
@@ -35,7 +53,7 @@ static void finish_rows(const struct gs_transformer_runner *r, size_t i,
     float *work = gs_transformer_work(r);
     float *gate =
         tape->gate ? tape->gate + first * 2 * f : work + gs_feed_forward_work(d, f, GS_BLOCK_ROWS);
-    if (middle != h + first * d) memcpy(middle, h + first * d, rows * d * sizeof *middle);
+    memcpy(middle, h + first * d, rows * d * sizeof *middle);
     gs_linear_rows(&w->out, tape->mixed + first * d, d, rows, middle, d, true);
     gs_feed_forward_rows(&w->feed, middle, rows, out + first * d, gate, work);
 }
@@ -46,6 +64,7 @@ static void group_forward(struct gs_transformer_runner *r, size_t i, size_t sequ
     const size_t rows = sequences * r->run, blocks = gs_row_blocks(rows);
 #pragma omp parallel num_threads((int)r->threads)
     {
+        hand_over(r);
 #pragma omp for schedule(dynamic)
         for (size_t b = 0; b < blocks; b++)
             project(r, i, tape, h, gs_row_block(rows, blocks, b),
@@ -77,17 +96,14 @@ static bool wants(const struct gs_transformer_runner *r, const struct gs_tap *ta
     return false;
 }
 
-static enum gs_status hand_over(const struct gs_transformer_runner *r, const struct gs_tap *tap,
-                                size_t channel, const float *values, struct gs_error *error) {
-    if (!tap || !tap->wanted[channel]) return GS_OK;
-    const size_t d = r->config->width;
-    const struct gs_tap_block block = {.channel = channel,
-                                       .steps = r->run,
-                                       .batch = r->batch,
-                                       .values = values,
-                                       .batch_stride = r->run * d,
-                                       .step_stride = d};
-    return tap->take(tap->context, &block, error);
+/* The next region hands this over. */
+static void set_handing(struct gs_transformer_runner *r, const struct gs_tap *tap, size_t channel,
+                        const float *values, struct gs_error *error) {
+    r->handing = (struct gs_transformer_handing){.tap = tap && tap->wanted[channel] ? tap : NULL,
+                                                 .channel = channel,
+                                                 .values = values,
+                                                 .error = error,
+                                                 .status = GS_OK};
 }
 
 /* The tokens that are run, and those that they predict. */
@@ -110,13 +126,17 @@ static void embed(const struct gs_transformer_runner *r) {
     }
 }
 
-static void finish_stream(const struct gs_transformer_runner *r) {
+static void finish_stream(struct gs_transformer_runner *r) {
     const size_t rows = r->batch * r->run, blocks = gs_row_blocks(rows), d = r->config->width;
     const float *stream = gs_transformer_stream(r, r->config->layers);
-#pragma omp parallel for schedule(static) num_threads((int)r->threads)
-    for (size_t b = 0; b < blocks; b++) {
-        size_t first = gs_row_block(rows, blocks, b), last = gs_row_block(rows, blocks, b + 1);
-        normalise(stream + first * d, r->tensors.norm, last - first, d, r->final + first * d);
+#pragma omp parallel num_threads((int)r->threads)
+    {
+        hand_over(r);
+#pragma omp for schedule(dynamic)
+        for (size_t b = 0; b < blocks; b++) {
+            size_t first = gs_row_block(rows, blocks, b), last = gs_row_block(rows, blocks, b + 1);
+            normalise(stream + first * d, r->tensors.norm, last - first, d, r->final + first * d);
+        }
     }
 }
 
@@ -153,16 +173,20 @@ enum gs_status gs_transformer_forward(void *runner, struct gs_state *state, cons
     if (r->run == 0 || (!watched && !nll)) return GS_OK;
     take_tokens(r, tokens);
     embed(r);
-    enum gs_status status = GS_OK;
-    for (size_t i = 0; i < r->config->layers && status == GS_OK; i++) {
+    r->handing = (struct gs_transformer_handing){.status = GS_OK};
+    for (size_t i = 0; i < r->config->layers && r->handing.status == GS_OK; i++) {
         gs_transformer_layer_forward(r, i);
-        status = hand_over(r, tap, i, gs_transformer_stream(r, i + 1), error);
+        if (r->handing.status == GS_OK)
+            set_handing(r, tap, i, gs_transformer_stream(r, i + 1), error);
     }
-    if (status != GS_OK) return status;
-    finish_stream(r);
-    status = hand_over(r, tap, r->config->layers, r->final, error);
-    if (status == GS_OK && nll && steps > 1) find_losses(r, nll);
-    return status;
+    if (r->handing.status == GS_OK) finish_stream(r);
+    if (r->handing.status == GS_OK) {
+        set_handing(r, tap, r->config->layers, r->final, error);
+        hand_over(r);
+    }
+    if (r->handing.status != GS_OK) return r->handing.status;
+    if (nll && steps > 1) find_losses(r, nll);
+    return GS_OK;
 }
 
 /* ---- decoding ----------------------------------------------------------------------------- */

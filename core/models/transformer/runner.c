@@ -96,7 +96,7 @@ static void plan_all(struct gs_arena *arena, struct gs_transformer_runner *r) {
     const size_t rows = r->options.batch * r->options.steps, d = c->width;
     r->cosines = gs_arena_floats(arena, r->options.steps, r->head / 2, 1);
     r->sines = gs_arena_floats(arena, r->options.steps, r->head / 2, 1);
-    r->stream = gs_arena_floats(arena, r->options.train ? c->layers + 1 : 1, rows, d);
+    r->stream = gs_arena_floats(arena, r->options.train ? c->layers + 1 : 2, rows, d);
     r->final = gs_arena_floats(arena, rows, d, 1);
     r->predicting = gs_arena_floats(arena, rows, d, 1);
     r->tokens = gs_arena_take(arena, rows, 1, 1, sizeof *r->tokens);

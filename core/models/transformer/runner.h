@@ -41,6 +41,15 @@ struct gs_transformer_back {
     float *d_norm;         /* (2 layers + 1, blocks, d) of the norms' weights, by block */
 };
 
+/* A stream that a tap gets from one thread while the others go on with the next layer. */
+struct gs_transformer_handing {
+    const struct gs_tap *tap; /* NULL: nothing to hand over */
+    size_t channel;
+    const float *values; /* (batch, run, d) */
+    struct gs_error *error;
+    enum gs_status status;
+};
+
 struct gs_transformer_runner {
     const struct gs_transformer_config *config;
     struct gs_runner_options options;
@@ -51,7 +60,7 @@ struct gs_transformer_runner {
     struct gs_transformer_weights *weights; /* (layers) */
     struct gs_output output;
     float *cosines, *sines; /* (steps, c / 2) */
-    float *stream; /* (layers + 1 or 1, batch, steps, d): each layer's input, and the last */
+    float *stream; /* (layers + 1 or 2, batch, steps, d): each layer's input, and the last */
     struct gs_transformer_tape *tapes; /* (layers or 1) */
     size_t taped;                      /* layer whose tape is there, where all share one */
     float *final;                      /* (rows, d) after the last norm */
@@ -65,7 +74,8 @@ struct gs_transformer_runner {
     void *arena; /* all of the above but the weights */
     /* the window in hand */
     size_t batch, steps, run; /* tokens in it, and run, of each sequence */
-    bool has_losses;          /* the output's gradient holds a window's */
+    struct gs_transformer_handing handing;
+    bool has_losses; /* the output's gradient holds a window's */
 };
 
 /* runner.c */
@@ -79,7 +89,7 @@ size_t gs_transformer_runner_bytes(const void *config, const struct gs_runner_op
 /* The stream before layer i (batch, run, d); i = layers: after the last. */
 static inline float *gs_transformer_stream(const struct gs_transformer_runner *r, size_t i) {
     const size_t rows = r->options.batch * r->options.steps;
-    return r->options.train ? r->stream + i * rows * r->config->width : r->stream;
+    return r->stream + (r->options.train ? i : i % 2) * rows * r->config->width;
 }
 static inline struct gs_transformer_tape *gs_transformer_tape(struct gs_transformer_runner *r,
                                                               size_t i) {

@@ -386,6 +386,41 @@ static void lengths_do_not_leak(void **unused) {
     gs_model_destroy(model);
 }
 
+/* A tap that refuses a channel ends the run with its status and error; the runner can go on. */
+static enum gs_status refuse(void *context, const struct gs_tap_block *block,
+                             struct gs_error *error) {
+    const size_t *channel = context;
+    if (block->channel != *channel) return GS_OK;
+    return gs_fail(error, GS_IO, "the disk is full");
+}
+
+static void a_refusing_tap_ends_the_run(void **unused) {
+    (void)unused;
+    const bool wanted[] = {true, true, true};
+    struct gs_model *model = make(&SHAPES[0]);
+    struct gs_runner_options options = {.batch = BATCH, .steps = STEPS};
+    struct gs_error error = {0};
+    struct gs_runner *runner;
+    struct gs_state *state;
+    uint32_t tokens[BATCH * STEPS];
+    float nll[BATCH * STEPS];
+    random_tokens(tokens, BATCH * STEPS, SHAPES[0].V);
+    gs_assert_ok(gs_runner_create(model, &options, &runner, &error), &error);
+    gs_assert_ok(gs_state_create(model, BATCH, &state, &error), &error);
+    for (size_t channel = 0; channel < 4; channel++) { /* there are three */
+        const struct gs_tap tap = {&channel, wanted, refuse};
+        enum gs_status status =
+            gs_runner_forward(runner, state, tokens, NULL, STEPS, &tap, nll, &error);
+        if (channel < 3)
+            gs_assert_error(status, GS_IO, &error, "disk", "full");
+        else
+            gs_assert_ok(status, &error);
+    }
+    gs_state_destroy(state);
+    gs_runner_destroy(runner);
+    gs_model_destroy(model);
+}
+
 /* ---- configs ------------------------------------------------------------------------------- */
 
 static enum gs_status create(const char *json, struct gs_error *error) {
@@ -448,6 +483,7 @@ int main(void) {
         cmocka_unit_test(bits_do_not_depend_on_batch_or_threads),
         cmocka_unit_test(gradient_bits_do_not_depend_on_threads_or_recomputing),
         cmocka_unit_test(lengths_do_not_leak),
+        cmocka_unit_test(a_refusing_tap_ends_the_run),
         cmocka_unit_test(wrong_configs_are_named),
         cmocka_unit_test(shapes_do_not_say_the_heads),
         cmocka_unit_test(bytes_are_known_before),
