@@ -1,4 +1,4 @@
-/* A segment backward, layer by layer from the last. */
+/* A window backward, layer by layer from the last. */
 #include "core/kernels/kernels.h"
 #include "core/models/gdn/runner.h"
 #include "core/models/parts/row_blocks.h"
@@ -26,31 +26,31 @@ static void add_blocks(const float *sums, size_t blocks, size_t d, float *gradie
 
 /* ---- from the losses to h ----------------------------------------------------------------- */
 
-/* Row i of the segment: back through the final norm, or nothing where nothing was predicted. */
-static void finish_row_back(const struct gs_gdn_runner *r, size_t begin, size_t steps, size_t i,
-                            float scale, float *dh, float *dnorm) {
-    const size_t d = r->config->width, predicting = gs_gdn_predicting(r, begin, steps);
-    const size_t b = i / steps, t = i % steps;
+/* Row i of the window: back through the final norm, or nothing where nothing was predicted. */
+static void finish_row_back(const struct gs_gdn_runner *r, size_t i, float scale, float *dh,
+                            float *dnorm) {
+    const size_t d = r->config->width, predicting = gs_gdn_predicting(r, 0, r->run);
+    const size_t b = i / r->run, t = i % r->run;
     if (t >= predicting) {
         memset(dh, 0, d * sizeof *dh);
         return;
     }
-    float *dz = r->dz + (r->batch * begin + b * predicting + t) * d;
+    float *dz = r->dz + (b * predicting + t) * d;
     for (size_t j = 0; j < d; j++) dz[j] *= scale;
     gs_kernels()->norm_backward(dz, r->layers[r->config->layers - 1].after + i * d,
                                 r->weights.tensors.norm->values, d, dh, false, dnorm);
 }
 
-static void finish_back(const struct gs_gdn_runner *r, size_t begin, size_t steps, float scale,
+static void finish_back(const struct gs_gdn_runner *r, float scale,
                         const struct gs_parameters *gradients) {
-    const size_t d = r->config->width, rows = r->batch * steps, blocks = gs_row_blocks(rows);
+    const size_t d = r->config->width, rows = r->batch * r->run, blocks = gs_row_blocks(rows);
     float *norms = r->back.norms[0];
 #pragma omp parallel for schedule(dynamic) num_threads((int)r->threads)
     for (size_t block = 0; block < blocks; block++) {
         memset(norms + block * d, 0, d * sizeof *norms);
         for (size_t i = gs_row_block(rows, blocks, block);
              i < gs_row_block(rows, blocks, block + 1); i++)
-            finish_row_back(r, begin, steps, i, scale, r->back.h[0] + i * d, norms + block * d);
+            finish_row_back(r, i, scale, r->back.h[0] + i * d, norms + block * d);
     }
     add_blocks(norms, blocks, d, gradient_of(gradients, r->weights.tensors.norm));
 }
@@ -61,7 +61,7 @@ static void finish_back(const struct gs_gdn_runner *r, size_t begin, size_t step
 struct step {
     const struct gs_gdn_runner *r;
     const struct gs_parameters *gradients;
-    size_t layer, rows, blocks, steps;
+    size_t layer, rows, blocks;
     float *after, *between, *before; /* gradients of h */
 };
 
@@ -122,7 +122,7 @@ static void layer_back(const struct step *s) {
                                   s->gradients);
 #pragma omp for schedule(dynamic)
         for (size_t i = 0; i < r->batch * H; i++) {
-            const struct gs_gdn_unit unit = {r, own_work(r), s->layer, i / H, i % H, s->steps};
+            const struct gs_gdn_unit unit = {r, own_work(r), s->layer, i / H, i % H, r->run};
             gs_gdn_unit_backward(&unit);
         }
 #pragma omp for schedule(dynamic)
@@ -133,36 +133,37 @@ static void layer_back(const struct step *s) {
     add_blocks(r->back.norms[1], s->blocks, d, gradient_of(s->gradients, t->norm));
 }
 
-static void embed_back(const struct gs_gdn_runner *r, size_t begin, size_t steps, const float *dh,
+static void embed_back(const struct gs_gdn_runner *r, const float *dh,
                        const struct gs_parameters *gradients) {
     const size_t d = r->config->width;
     float *gradient = gradient_of(gradients, r->weights.tensors.embedding);
 #pragma omp parallel num_threads((int)r->threads)
     for (size_t b = 0; b < r->batch; b++)
-        gs_token_rows_back(r->tokens + b * r->steps + begin, steps, d, dh + b * steps * d,
-                           gradient);
+        gs_token_rows_back(r->tokens + b * r->steps, r->run, d, dh + b * r->run * d, gradient);
 }
 
-void gs_gdn_segment_backward(struct gs_gdn_runner *r, size_t begin, size_t steps, float scale,
-                             const struct gs_parameters *gradients) {
-    const size_t rows = r->batch * steps;
+void gs_gdn_window_backward(struct gs_gdn_runner *r, float scale,
+                            const struct gs_parameters *gradients) {
+    const size_t rows = r->batch * r->run;
     struct step s = {.r = r,
                      .gradients = gradients,
                      .rows = rows,
                      .blocks = gs_row_blocks(rows),
-                     .steps = steps,
                      .after = r->back.h[0],
                      .between = r->back.h[1],
                      .before = r->back.h[2]};
-    finish_back(r, begin, steps, scale, gradients);
+    finish_back(r, scale, gradients);
     for (size_t layer = r->config->layers; layer-- > 0;) {
+        /* the last one is still on the tape */
+        if (r->saved_memory && layer + 1 < r->config->layers)
+            gs_gdn_layer_forward(r, layer, r->run);
         s.layer = layer;
         layer_back(&s);
         float *free = s.after;
         s.after = s.before;
         s.before = free;
     }
-    embed_back(r, begin, steps, s.after, gradients);
+    embed_back(r, s.after, gradients);
 }
 
 /* ---- over the window ---------------------------------------------------------------------- */

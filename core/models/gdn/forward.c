@@ -89,9 +89,8 @@ static size_t gather(struct gs_gdn_runner *r, size_t begin, size_t steps) {
 
 void gs_gdn_losses(struct gs_gdn_runner *r, size_t begin, size_t steps, float *nll) {
     const size_t predicting = gather(r, begin, steps);
-    float *dz = r->options.train ? r->dz + r->batch * begin * r->config->width : NULL;
     gs_output_losses(&r->weights.output, r->final, r->targets, r->batch * predicting,
-                     r->segment_nll, dz);
+                     r->segment_nll, r->dz);
     for (size_t b = 0; b < r->batch; b++)
         memcpy(nll + b * r->steps + begin + 1, r->segment_nll + b * predicting,
                predicting * sizeof *nll);

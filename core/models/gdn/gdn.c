@@ -56,13 +56,11 @@ static enum gs_status run_segment(struct gs_gdn_runner *r, size_t begin, size_t 
     return hand_over(r, tap, layers, r->final, r->config->width, begin, steps, error);
 }
 
-static void save(struct gs_gdn_runner *r, size_t segment) {
-    const size_t memory = gs_gdn_memory_width(r->config), past = gs_gdn_past_width(r->config);
+/* The state before the window, for layers that are run again. */
+static void save(struct gs_gdn_runner *r) {
     if (!r->saved_memory) return;
-    memcpy(r->saved_memory + segment * r->options.batch * memory, r->memory,
-           r->batch * memory * sizeof(float));
-    memcpy(r->saved_past + segment * r->options.batch * past, r->past,
-           r->batch * past * sizeof(float));
+    memcpy(r->saved_memory, r->memory, r->batch * gs_gdn_memory_width(r->config) * sizeof(float));
+    memcpy(r->saved_past, r->past, r->batch * gs_gdn_past_width(r->config) * sizeof(float));
 }
 
 static void begin_window(struct gs_gdn_runner *r, struct gs_state *state, const uint32_t *tokens,
@@ -91,10 +89,10 @@ static enum gs_status forward(void *runner, struct gs_state *state, const uint32
     struct gs_gdn_runner *r = runner;
     enum gs_status status = GS_OK;
     begin_window(r, state, tokens, steps, tap);
+    save(r);
     r->has_loss_gradient = nll && r->options.train;
     for (size_t begin = 0; begin < r->run && status == GS_OK; begin += r->segment) {
         const size_t count = gs_gdn_segment_steps(r, begin);
-        save(r, begin / r->segment);
         status = run_segment(r, begin, count, tap, nll != NULL, error);
         if (status == GS_OK && nll) gs_gdn_losses(r, begin, count, nll);
     }
@@ -104,17 +102,13 @@ static enum gs_status forward(void *runner, struct gs_state *state, const uint32
 
 /* ---- backward ----------------------------------------------------------------------------- */
 
-/* The state as it was before the segment: saved, and free to be overwritten by its second run. */
-static void restore(struct gs_gdn_runner *r, size_t segment) {
-    r->memory = r->saved_memory + segment * r->options.batch * gs_gdn_memory_width(r->config);
-    r->past = r->saved_past + segment * r->options.batch * gs_gdn_past_width(r->config);
-}
-
 static void begin_backward(struct gs_gdn_runner *r) {
     const struct gs_gdn_config *c = r->config;
     const size_t B = r->options.batch, units = B * c->heads;
     struct gs_gdn_back *back = &r->back;
     r->wanted = NULL;
+    r->memory = r->saved_memory; /* which layers that are run again overwrite, each its own part */
+    r->past = r->saved_past;
     memset(back->memory, 0, B * gs_gdn_memory_width(c) * sizeof(float));
     memset(back->past, 0, B * gs_gdn_past_width(c) * sizeof(float));
     memset(back->read_norm, 0, c->layers * units * c->value * sizeof(float));
@@ -128,16 +122,7 @@ static enum gs_status backward(void *runner, float scale, struct gs_parameters *
     if (state_gradient && state_gradient->batch != r->batch)
         return gs_fail(error, GS_SHAPE, "the state gradient has another batch than the window");
     begin_backward(r);
-    const size_t segments = (r->run + r->segment - 1) / r->segment;
-    for (size_t segment = segments; segment-- > 0;) {
-        const size_t begin = segment * r->segment, count = gs_gdn_segment_steps(r, begin);
-        if (segment + 1 < segments) { /* the last one is still on the tape */
-            restore(r, segment);
-            enum gs_status status = run_segment(r, begin, count, NULL, false, error);
-            if (status != GS_OK) return status;
-        }
-        gs_gdn_segment_backward(r, begin, count, scale, gradients);
-    }
+    if (r->run) gs_gdn_window_backward(r, scale, gradients);
     gs_gdn_gradients_finish(r, scale, gradients);
     r->has_loss_gradient = false;
     if (!state_gradient) return GS_OK;

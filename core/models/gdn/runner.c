@@ -8,15 +8,13 @@
 
 /* ---- sizes -------------------------------------------------------------------------------- */
 
-/* In training a segment is what is stored: the whole window, or as asked. Else as many tokens as
- * make a decent number of rows, so that long windows take no more memory than short ones. */
+/* In training a segment is the whole window. Else as many tokens as make a decent number of rows,
+ * so that long windows take no more memory than short ones. */
 static void choose_sizes(struct gs_gdn_runner *r) {
     enum { RUN_ROWS = 1024 };
     const struct gs_runner_options *o = &r->options;
-    size_t wanted = RUN_ROWS / o->batch + 1;
-    if (o->train) wanted = o->recompute_every ? o->recompute_every : o->steps;
-    if (wanted > o->steps) wanted = o->steps;
-    r->segment = gs_gdn_smaller(gs_gdn_chunks(wanted) * GS_DELTA_CHUNK, o->steps);
+    const size_t chunks = gs_gdn_chunks(RUN_ROWS / o->batch + 1);
+    r->segment = o->train ? o->steps : gs_gdn_smaller(chunks * GS_DELTA_CHUNK, o->steps);
     r->kernels = gs_delta_kernels();
     r->keys = gs_delta_width(r->kernels, r->config->key);
     r->values = gs_delta_width(r->kernels, r->config->value);
@@ -42,30 +40,30 @@ static void plan_tape(struct gs_arena *arena, const struct gs_gdn_runner *r,
     if (!r->options.train) return;
     const size_t chunks = gs_gdn_chunks(r->segment);
     tape->between = gs_arena_floats(arena, rows, c->width, 1);
-    tape->after = gs_arena_floats(arena, rows, c->width, 1);
     tape->gu = gs_arena_floats(arena, rows, 2, c->ffn);
     tape->x = gs_arena_floats(arena, units * chunks, GS_DELTA_CHUNK, r->values);
     tape->o = gs_arena_floats(arena, units * chunks, GS_DELTA_CHUNK, r->values);
     tape->starts = gs_arena_floats(arena, units * chunks, r->keys, r->values);
 }
 
+/* Outside of training, and where layers are run again, they share a tape; h stays before each layer
+ * in training. */
 static void plan_tapes(struct gs_arena *arena, struct gs_gdn_runner *r) {
-    const size_t layers = r->config->layers;
-    struct gs_gdn_tape shared = {0};
+    const size_t layers = r->config->layers, d = r->config->width;
+    const bool train = r->options.train, shares = !train || r->options.recompute_every;
+    struct gs_gdn_tape tape;
     r->layers = gs_arena_take(arena, layers, 1, 1, sizeof *r->layers);
-    float *h = gs_arena_floats(arena, most_rows(r), r->config->width, 1);
-    if (!r->options.train) {
-        plan_tape(arena, r, &shared);
-        shared.before = shared.between = shared.after = h;
-    }
+    float *h = gs_arena_floats(arena, most_rows(r), d, 1);
     for (size_t i = 0; i < layers; i++) {
-        struct gs_gdn_tape made = shared;
-        if (r->options.train) {
-            plan_tape(arena, r, &made);
-            made.before = h;
-            h = made.after;
+        if (i == 0 || !shares) {
+            tape = (struct gs_gdn_tape){0};
+            plan_tape(arena, r, &tape);
         }
-        if (arena->base) r->layers[i] = made;
+        tape.before = h;
+        if (train) h = gs_arena_floats(arena, most_rows(r), d, 1);
+        tape.after = h;
+        if (!train) tape.between = h;
+        if (arena->base) r->layers[i] = tape;
     }
 }
 
@@ -117,7 +115,6 @@ static void plan_decoding(struct gs_arena *arena, struct gs_gdn_runner *r) {
 static void plan_back(struct gs_arena *arena, struct gs_gdn_runner *r) {
     const struct gs_gdn_config *c = r->config;
     const size_t rows = most_rows(r), d = c->width, B = r->options.batch, units = B * c->heads;
-    const size_t segments = (r->options.steps + r->segment - 1) / r->segment;
     struct gs_gdn_back *back = &r->back;
     r->dz = gs_arena_floats(arena, B, r->options.steps, d);
     for (size_t i = 0; i < 3; i++) back->h[i] = gs_arena_floats(arena, rows, d, 1);
@@ -131,9 +128,9 @@ static void plan_back(struct gs_arena *arena, struct gs_gdn_runner *r) {
     back->read_norm = gs_arena_floats(arena, c->layers, units, c->value);
     back->gates = gs_arena_take(arena, c->layers, units, 2, sizeof *back->gates);
     back->taps = gs_arena_floats(arena, c->layers * B, GS_CONV_WIDTH, gs_gdn_channels(c));
-    if (segments == 1) return;
-    r->saved_memory = gs_arena_floats(arena, segments, B, gs_gdn_memory_width(c));
-    r->saved_past = gs_arena_floats(arena, segments, B, gs_gdn_past_width(c));
+    if (!r->options.recompute_every) return;
+    r->saved_memory = gs_arena_floats(arena, B, gs_gdn_memory_width(c), 1);
+    r->saved_past = gs_arena_floats(arena, B, gs_gdn_past_width(c), 1);
 }
 
 static void plan_all(struct gs_arena *arena, struct gs_gdn_runner *r) {

@@ -1,8 +1,9 @@
 /* runner.h - what is needed to run a Gated DeltaNet on windows, and what one of its files offers
  * the others.
  *
- * A window runs in segments of time, each through all layers: in training the whole window or
- * recompute_every tokens, rounded up to whole chunks; else as many as make a decent number of rows.
+ * A window runs in segments of time, each through all layers: in training the whole window, else as
+ * many tokens as make a decent number of rows. With recompute_every, training keeps only h before
+ * each layer, and runs a layer again before going back through it: the same bits.
  * Row b · steps + t of a segment is token t of sequence b. A unit is a head of a sequence: it goes
  * through its segment chunk by chunk (core/kernels/delta.h), and units know nothing of each other.
  * Chunks are counted from the window's start, so that bits depend on nothing beside.
@@ -16,8 +17,8 @@
 
 enum { GS_GDN_PAST_ROWS = GS_CONV_WIDTH - 1 };
 
-/* What a segment leaves of a layer. Outside of training all layers share one tape, on which h is
- * changed in place. */
+/* What a segment leaves of a layer. Outside of training all layers share one tape, and h is changed
+ * in place; with recompute_every they share what is not h. */
 struct gs_gdn_tape {
     float *before, *between, *after; /* (rows, d): h before the layer, after its memory, after it */
     float *in;                       /* (rows, columns) projections of rms(before) */
@@ -41,15 +42,15 @@ struct gs_gdn_work {
     float *zero, *past_row;     /* (dk or dv): zeros, and scratch */
 };
 
-/* Backward, over a segment. */
+/* Backward. */
 struct gs_gdn_back {
     float *h[3];          /* (rows, d): gradients of h, taken in turn */
     float *normal[2];     /* (rows, d): inputs of `in` and of the feed-forward */
     float *activation;    /* (rows, f) */
     float *read;          /* (rows, H dv) gradient of what is read, then what was read */
     float *norms[2];      /* (blocks, d): gradients of norms, block by block */
-    float *memory, *past; /* gradients of the state after the segment, then before it */
-    /* Of units or sequences, over a window, for each layer: */
+    float *memory, *past; /* gradients of the state after the window, then before it */
+    /* Of units or sequences, for each layer: */
     float *read_norm; /* (layers, units, dv) */
     double *gates;    /* (layers, units, 2): A_log, dt_bias */
     float *taps;      /* (layers, batch, 4, channels) */
@@ -69,10 +70,10 @@ struct gs_gdn_runner {
     struct gs_gdn_work *work; /* (threads) */
     struct gs_gdn_back back;
     float *read, *final;              /* (rows, H dv), (rows, d) */
-    float *dz;                        /* (batch · steps, d) of the whole window; training */
+    float *dz;                        /* (batch · steps, d); training */
     float *segment_nll;               /* (rows) */
     uint32_t *targets, *tokens;       /* (rows), (batch, steps) */
-    float *saved_memory, *saved_past; /* the state before each segment; training in segments */
+    float *saved_memory, *saved_past; /* the state before the window; with recompute_every */
 
     /* The window in hand. */
     size_t batch, steps, run; /* tokens of a sequence, and how many of them are run */
@@ -138,10 +139,10 @@ void gs_gdn_finish(const struct gs_gdn_runner *r, size_t steps);
 /* Losses into nll (batch, steps of the window), in training also dz. Overwrites final. */
 void gs_gdn_losses(struct gs_gdn_runner *r, size_t begin, size_t steps, float *nll);
 
-/* backward.c: all layers of the segment on the tape. */
-void gs_gdn_segment_backward(struct gs_gdn_runner *r, size_t begin, size_t steps, float scale,
-                             const struct gs_parameters *gradients);
-/* What units gathered over the window, and the output matrix. */
+/* backward.c: all layers of the window that forward left. */
+void gs_gdn_window_backward(struct gs_gdn_runner *r, float scale,
+                            const struct gs_parameters *gradients);
+/* What units gathered, and the output matrix. */
 void gs_gdn_gradients_finish(struct gs_gdn_runner *r, float scale,
                              const struct gs_parameters *gradients);
 
