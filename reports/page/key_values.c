@@ -127,6 +127,19 @@ void gs_page_key_values(struct gs_text *page, const struct gs_report_run *run) {
     gs_text_put(page, "</tbody></table></div>\n");
 }
 
+/* Models of different kinds have different states: which ones are compared. */
+static void add_streams(struct gs_text *page, const struct gs_report_run *runs, size_t count) {
+    gs_text_put(page, "<tr><th scope=\"row\">Model and its states</th>");
+    for (size_t run = 0; run < count; run++) {
+        gs_text_put(page, "<td>");
+        gs_html_text(page, runs[run].model);
+        gs_text_put(page, runs[run].model && runs[run].stream ? ", " : "");
+        gs_html_text(page, runs[run].stream);
+        gs_text_put(page, "</td>");
+    }
+    gs_text_put(page, "</tr>\n");
+}
+
 void gs_page_compare(struct gs_text *page, const struct gs_report_run *runs, size_t count) {
     gs_text_put(page, "<div class=\"scroll\"><table class=\"keys\"><thead><tr>"
                       "<th scope=\"col\">Measure</th>");
@@ -136,6 +149,7 @@ void gs_page_compare(struct gs_text *page, const struct gs_report_run *runs, siz
         gs_text_put(page, "</th>");
     }
     gs_text_put(page, "</tr></thead><tbody>\n");
+    add_streams(page, runs, count);
     for (size_t i = 0; i < KEYS; i++) {
         add_label(page, keys + i);
         for (size_t run = 0; run < count; run++)

@@ -20,7 +20,7 @@ static const char no_checkpoint[] =
     "--counts DATA";
 static const char no_memory[] =
     "retention needs the gates of a memory (/memory/NAME/log_decay), and the trace holds none; a "
-    "GPN without memory has none";
+    "model without memory has none";
 static const char no_loss[] =
     "the loss needs what the model predicted (/nll), and the trace holds none; gpnscope trace "
     "records it for models that decode";

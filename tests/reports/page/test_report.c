@@ -251,6 +251,7 @@ static void several_traces(void **state) {
     const char *folder = make(runs, 2, "several", NULL);
     char *page = read_text(folder, "index.html");
     assert_non_null(strstr(page, "2 traces side by side"));
+    assert_int_equal(count_of(page, "<td>gpn_m, predicted</td>"), 2);
     assert_int_equal(count_of(page, " id=\"trace01_geometry\""), 1);
     assert_int_equal(count_of(page, " id=\"trace02_geometry\""), 1);
     assert_true(gs_path_exists(inside(folder, "csv/trace02_geometry_spectrum.csv")));
