@@ -48,10 +48,11 @@ static void add_branches(const struct gs_gdn_runner *r, size_t layer, size_t fir
     gs_feed_forward_rows(&w->feed, between, rows, tape->after + first * d, gu, own_work(r)->rows);
 }
 
-void gs_gdn_layer_forward(const struct gs_gdn_runner *r, size_t layer, size_t steps) {
+void gs_gdn_layer_forward(struct gs_gdn_runner *r, size_t layer, size_t steps) {
     const size_t rows = r->batch * steps, blocks = gs_row_blocks(rows), H = r->config->heads;
 #pragma omp parallel num_threads((int)r->threads)
     {
+        gs_gdn_hand_over(r);
 #pragma omp for schedule(dynamic)
         for (size_t i = 0; i < blocks; i++)
             project(r, layer, gs_row_block(rows, blocks, i), gs_row_block(rows, blocks, i + 1));
@@ -67,12 +68,17 @@ void gs_gdn_layer_forward(const struct gs_gdn_runner *r, size_t layer, size_t st
     }
 }
 
-void gs_gdn_finish(const struct gs_gdn_runner *r, size_t steps) {
+void gs_gdn_finish(struct gs_gdn_runner *r, size_t steps) {
     const size_t rows = r->batch * steps, d = r->config->width;
     const float *weight = r->weights.tensors.norm->values;
     const float *h = r->layers[r->config->layers - 1].after;
-#pragma omp parallel for schedule(static) num_threads((int)r->threads)
-    for (size_t i = 0; i < rows; i++) gs_kernels()->norm(h + i * d, weight, d, r->final + i * d);
+#pragma omp parallel num_threads((int)r->threads)
+    {
+        gs_gdn_hand_over(r);
+#pragma omp for schedule(dynamic, 64)
+        for (size_t i = 0; i < rows; i++)
+            gs_kernels()->norm(h + i * d, weight, d, r->final + i * d);
+    }
 }
 
 /* Rows that predict something stand closely: the last token of a window does not. */

@@ -26,33 +26,42 @@ static enum gs_status hand_over(const struct gs_gdn_runner *r, const struct gs_t
     return tap->take(tap->context, &block, error);
 }
 
-static enum gs_status hand_over_layer(const struct gs_gdn_runner *r, const struct gs_tap *tap,
-                                      size_t layer, size_t begin, size_t steps,
-                                      struct gs_error *error) {
-    const struct gs_gdn_tape *tape = &r->layers[layer];
+static enum gs_status hand_over_layer(const struct gs_gdn_runner *r) {
+    const struct gs_gdn_handing *at = &r->handing;
+    const struct gs_gdn_tape *tape = &r->layers[at->layer];
     const float *const gates[GS_GDN_GATES] = {[GS_GDN_LOG_DECAY] = tape->log_decay,
                                               [GS_GDN_WRITE_STRENGTH] = tape->strength,
                                               [GS_GDN_NORM] = tape->norm};
-    enum gs_status status =
-        hand_over(r, tap, layer, tape->after, r->config->width, begin, steps, error);
+    enum gs_status status = hand_over(r, at->tap, at->layer, tape->after, r->config->width,
+                                      at->begin, at->steps, at->error);
     for (int i = 0; i < GS_GDN_GATES && status == GS_OK; i++)
-        status = hand_over(r, tap, gs_gdn_gate_channel(r->config, layer, (enum gs_gdn_gate)i),
-                           gates[i], r->config->heads, begin, steps, error);
+        status =
+            hand_over(r, at->tap, gs_gdn_gate_channel(r->config, at->layer, (enum gs_gdn_gate)i),
+                      gates[i], r->config->heads, at->begin, at->steps, at->error);
     return status;
 }
 
-/* All layers; with a tap, each hands over what it made before the next one takes its place. */
+void gs_gdn_hand_over(struct gs_gdn_runner *r) {
+#pragma omp single nowait
+    if (r->handing.tap) {
+        r->handing.status = hand_over_layer(r);
+        r->handing.tap = NULL;
+    }
+}
+
+/* All layers; each is handed over to the tap while the next one begins, the last while the final
+ * norm is taken. */
 static enum gs_status run_segment(struct gs_gdn_runner *r, size_t begin, size_t steps,
                                   const struct gs_tap *tap, bool finish, struct gs_error *error) {
     const size_t layers = r->config->layers;
-    enum gs_status status = GS_OK;
     gs_gdn_embed(r, begin, steps);
-    for (size_t i = 0; i < layers && status == GS_OK; i++) {
+    for (size_t i = 0; i < layers && r->handing.status == GS_OK; i++) {
         gs_gdn_layer_forward(r, i, steps);
-        if (tap) status = hand_over_layer(r, tap, i, begin, steps, error);
+        if (r->handing.status != GS_OK) break;
+        r->handing = (struct gs_gdn_handing){tap, i, begin, steps, error, GS_OK};
     }
-    if (status != GS_OK || !(finish || gs_gdn_wants(r, layers))) return status;
-    gs_gdn_finish(r, steps);
+    if (r->handing.status == GS_OK && (finish || tap)) gs_gdn_finish(r, steps);
+    if (r->handing.status != GS_OK || !tap) return r->handing.status;
     return hand_over(r, tap, layers, r->final, r->config->width, begin, steps, error);
 }
 
@@ -71,6 +80,7 @@ static void begin_window(struct gs_gdn_runner *r, struct gs_state *state, const 
     r->memory = state->parts[GS_GDN_MEMORY].values;
     r->past = state->parts[GS_GDN_PAST].values;
     r->wanted = tap ? tap->wanted : NULL;
+    r->handing = (struct gs_gdn_handing){.status = GS_OK};
     memcpy(r->tokens, tokens, r->batch * steps * sizeof *tokens);
     if (r->has_loss_gradient) gs_output_clear(&r->weights.output); /* a backward that never came */
     r->has_loss_gradient = false;

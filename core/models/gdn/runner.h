@@ -56,6 +56,15 @@ struct gs_gdn_back {
     float *taps;      /* (layers, batch, 4, channels) */
 };
 
+/* A layer that a tap gets from one thread while the others begin with the next one, which for so
+ * long only reads what the layer left. */
+struct gs_gdn_handing {
+    const struct gs_tap *tap; /* NULL: nothing to hand over */
+    size_t layer, begin, steps;
+    struct gs_error *error;
+    enum gs_status status;
+};
+
 struct gs_gdn_runner {
     const struct gs_gdn_config *config;
     struct gs_runner_options options;
@@ -79,6 +88,7 @@ struct gs_gdn_runner {
     size_t batch, steps, run; /* tokens of a sequence, and how many of them are run */
     float *memory, *past;     /* the state, changed in place */
     const bool *wanted;       /* channels of the tap, or NULL */
+    struct gs_gdn_handing handing;
     bool has_loss_gradient;
     struct gs_metric metric;
 };
@@ -132,10 +142,14 @@ void gs_gdn_conv_rows(const struct gs_gdn_unit *unit, size_t t, size_t column,
  * what was read; back.memory and back.past, of the state after the segment, get that before it. */
 void gs_gdn_unit_backward(const struct gs_gdn_unit *unit);
 
+/* gdn.c: the layer that waits to be handed over, if one does. Called by all threads of a region, of
+ * which the first to come does it; does not wait. */
+void gs_gdn_hand_over(struct gs_gdn_runner *r);
+
 /* forward.c: the segment's tokens through the embedding; a layer; final = rms(h; norm). */
 void gs_gdn_embed(const struct gs_gdn_runner *r, size_t begin, size_t steps);
-void gs_gdn_layer_forward(const struct gs_gdn_runner *r, size_t layer, size_t steps);
-void gs_gdn_finish(const struct gs_gdn_runner *r, size_t steps);
+void gs_gdn_layer_forward(struct gs_gdn_runner *r, size_t layer, size_t steps);
+void gs_gdn_finish(struct gs_gdn_runner *r, size_t steps);
 /* Losses into nll (batch, steps of the window), in training also dz. Overwrites final. */
 void gs_gdn_losses(struct gs_gdn_runner *r, size_t begin, size_t steps, float *nll);
 
