@@ -12,8 +12,7 @@ static enum gs_status load(struct gs_measurement *m, struct gs_row_block *rows, 
         m->done += (double)rows->count; /* it stands there from the sequence before */
         return GS_OK;
     }
-    return gs_row_block_load(rows, m->rows, sequence, first, m->global_mean, m->one, note_read, m,
-                             error);
+    return gs_row_block_load(rows, m->rows, sequence, first, &m->centre, note_read, m, error);
 }
 
 /* m->shift: the sequence's mean minus that of all rows. A sequence of one block has just been added
@@ -25,11 +24,11 @@ static enum gs_status find_shift(struct gs_measurement *m, size_t sequence, doub
     if (length > m->own->block) status = gs_measurement_sequence_mean(m, sequence, error);
     *square = 0;
     for (size_t c = 0; c < m->rows->width; c++) {
-        double mean = length > m->own->block ? m->sequence_mean[c]
-                      : length > 0           ? m->own->sum[c] / (double)length
-                                             : 0;
-        m->shift[c] = mean - m->global_mean[c];
-        *square += m->shift[c] * m->shift[c];
+        double shift = length > m->own->block ? m->sequence_mean[c] - m->global_mean[c]
+                       : length > 0           ? m->own->sum[c] / (double)length
+                                              : 0;
+        m->shift[c] = (float)shift;
+        *square += (double)m->shift[c] * (double)m->shift[c];
     }
     return status;
 }
@@ -50,7 +49,7 @@ static enum gs_status add_block(struct gs_measurement *m, size_t sequence, int64
     enum gs_status status = load(m, m->own, sequence, first, error);
     if (status == GS_OK && first == 0) status = find_shift(m, sequence, square, error);
     if (status != GS_OK) return status;
-    if (!m->own->shifted) gs_row_block_shift(m->own, m->shift);
+    if (!m->own->shifted) gs_row_block_shift(m->own, m->shift, *square);
     if (partner >= 0) status = load(m, m->other, (size_t)partner, first, error);
     *delicate = m->own->delicate || (partner >= 0 && m->other->delicate);
     if (status != GS_OK || *delicate) return status;

@@ -13,7 +13,6 @@ enum { GROUPS = 16, SUMS = 2 * GS_CURVES, SIDES = 2 };
 /* What one thread works in. */
 struct bench {
     float *turned[SIDES]; /* (panel, row_stride) */
-    float *prefix;        /* (capacity + 1, 3, panel / 2) */
 };
 
 struct gs_chosen_lags {
@@ -46,8 +45,7 @@ static bool bench_create(struct bench *b, const struct gs_chosen_lags *s) {
     size_t panel = gs_row_kernels()->panel;
     b->turned[0] = gs_calloc(panel * s->row_stride, sizeof **b->turned);
     b->turned[1] = gs_calloc(panel * s->row_stride, sizeof **b->turned);
-    b->prefix = gs_calloc((s->capacity + 1) * 3 * (panel / 2), sizeof *b->prefix);
-    return b->turned[0] && b->turned[1] && b->prefix;
+    return b->turned[0] && b->turned[1];
 }
 
 static bool benches_create(struct gs_chosen_lags *s) {
@@ -62,7 +60,6 @@ static void benches_destroy(struct gs_chosen_lags *s) {
     for (size_t i = 0; s->benches && i < s->threads; i++) {
         gs_free(s->benches[i].turned[0]);
         gs_free(s->benches[i].turned[1]);
-        gs_free(s->benches[i].prefix);
     }
     gs_free(s->benches);
 }
@@ -148,12 +145,11 @@ static void panel_dots(const struct gs_chosen_lags *s, const struct stretch *t,
     kernels->lag_dots(&dots);
 }
 
-static void panel_bands(const struct gs_chosen_lags *s, const struct stretch *t,
-                        const struct bench *b, size_t group, size_t panel) {
+static void panel_bands(const struct gs_chosen_lags *s, const struct stretch *t, size_t group,
+                        size_t panel) {
     struct gs_band_panel bands = {.early = gs_row_block_panel(t->own, panel, 0),
                                   .past = t->past,
                                   .count = t->count,
-                                  .scratch = b->prefix,
                                   .sums = s->sums + group * SUMS};
     for (int c = 0; c < GS_CURVE_NULL; c++) bands.weights[c] = t->own->weight[c] + s->past;
     for (int band = 0; band < GS_BANDS; band++) {
@@ -177,7 +173,7 @@ static void multiply(struct gs_chosen_lags *s, const struct stretch *t) {
                SIDES * s->horizon->lag_count * s->dots_stride * sizeof *s->dots);
         for (size_t p = s->panels * g / GROUPS; p < s->panels * (g + 1) / GROUPS; p++) {
             panel_dots(s, t, b, g, p);
-            panel_bands(s, t, b, g, p);
+            panel_bands(s, t, g, p);
         }
     }
 }

@@ -3,6 +3,7 @@
 #include "analyses/horizon/partners.h"
 #include "analyses/stats/lags.h"
 #include "core/base/memory.h"
+#include "core/kernels/rows.h"
 
 enum {
     PIECE_FLOATS = 1 << 21,  /* read at a time for means: 8 MiB */
@@ -73,13 +74,17 @@ static enum gs_status create_chosen(struct gs_measurement *m, struct gs_error *e
     if (status != GS_OK) return status;
     m->own = &m->blocks[0];
     m->other = &m->blocks[1];
-    m->one = gs_calloc(width, sizeof *m->one);
-    m->shift = gs_calloc(width + 64, sizeof *m->shift); /* whole panels */
-    if (!m->one || !m->shift) return gs_fail_memory(error, width * sizeof *m->one, "a row");
+    size_t whole = m->own->panels * gs_row_kernels()->panel;
+    m->shift = gs_calloc(whole, sizeof *m->shift);
+    for (size_t i = 0; i < 2; i++) m->parts[i] = gs_calloc(whole, sizeof **m->parts);
+    if (!m->shift || !m->parts[0] || !m->parts[1])
+        return gs_fail_memory(error, whole * sizeof *m->shift, "a row");
     for (size_t c = 0; c < width; c++) {
-        m->one[c] = 1;
+        m->parts[0][c] = (float)m->global_mean[c];
+        m->parts[1][c] = (float)(m->global_mean[c] - (double)m->parts[0][c]);
         square += m->global_mean[c] * m->global_mean[c];
     }
+    m->centre = (struct gs_centre){m->parts[0], m->parts[1], m->global_mean};
     return gs_chosen_lags_create(m->horizon, m->own, square, &m->chosen, error);
 }
 
@@ -104,8 +109,8 @@ static void release_buffers(struct gs_measurement *m) {
     for (size_t o = 0; o < GS_OTHERS; o++) gs_unit_rows_release(&m->others[o]);
     gs_chosen_lags_destroy(m->chosen);
     for (size_t i = 0; i < 2; i++) gs_row_block_release(&m->blocks[i]);
-    gs_free(m->one);
     gs_free(m->shift);
+    for (size_t i = 0; i < 2; i++) gs_free(m->parts[i]);
     gs_free(m->raw);
     gs_free(m->global_mean);
     gs_free(m->sequence_mean);

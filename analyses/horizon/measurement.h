@@ -16,7 +16,9 @@ struct gs_measurement {
     struct gs_horizon *horizon;
     double *global_mean, *sequence_mean; /* (width) */
     size_t piece;                        /* rows of `raw` */
-    double *one, *shift; /* (width) of ones; (whole panels) sequence − global mean */
+    float *shift;                        /* (whole panels) sequence − global mean */
+    float *parts[2];                     /* of the global mean, and … */
+    struct gs_centre centre;             /* … as the blocks want it */
     /* chosen lags */
     struct gs_row_block blocks[2], *own, *other;
     struct gs_chosen_lags *chosen;

@@ -5,12 +5,13 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 enum {
     VECTOR = 16,            /* floats in the widest vector: rows go in whole ones */
     PIECE_FLOATS = 1 << 21, /* read at a time: 8 MiB */
-    SHARE = 16,             /* rows that one thread packs at a time */
+    SHARE = 16,             /* rows that one thread reads and packs at a time */
     SHIFTED = 64,           /* that it shifts */
     COLUMNS = 256           /* that one thread adds up */
 };
@@ -24,20 +25,23 @@ enum gs_status gs_row_block_create(struct gs_row_block *r, size_t width, size_t 
     r->past = (past + VECTOR - 1) / VECTOR * VECTOR;
     r->block = (block + VECTOR - 1) / VECTOR * VECTOR;
     r->capacity = r->past + r->block + 1; /* odd, or all panels fell into one set of a cache */
-    r->piece = PIECE_FLOATS / width + 1 < r->block ? PIECE_FLOATS / width + 1 : r->block;
+    r->piece = (PIECE_FLOATS / width / SHARE + 1) * SHARE; /* whole shares */
+    if (r->piece > r->block) r->piece = r->block;
+    r->threads = (size_t)omp_get_max_threads();
+    size_t raw = r->threads * SHARE > r->piece ? r->threads * SHARE : r->piece;
     if (!gs_multiply(r->panels * panel, r->capacity, &floats)) floats = SIZE_MAX;
     r->packed = gs_calloc(floats, sizeof *r->packed);
     r->square = gs_calloc(5 * r->capacity, sizeof *r->square);
     r->weight[0] = gs_calloc(GS_CURVE_NULL * r->capacity, sizeof **r->weight);
-    r->sum = gs_calloc(2 * width, sizeof *r->sum);
-    r->raw = gs_calloc(r->piece * width, sizeof *r->raw);
-    if (!r->packed || !r->square || !r->weight[0] || !r->sum || !r->raw)
+    r->sum = gs_calloc(width, sizeof *r->sum);
+    r->parts = gs_calloc(r->block / SHARE * r->panels * panel, sizeof *r->parts);
+    r->raw = gs_calloc(raw * width, sizeof *r->raw);
+    if (!r->packed || !r->square || !r->weight[0] || !r->sum || !r->parts || !r->raw)
         return gs_fail_memory(error, floats > SIZE_MAX / 4 ? SIZE_MAX : floats * 4,
                               "rows of the lag window");
     double **arrays[] = {&r->square, &r->away, &r->along, &r->near, &r->offset};
     for (size_t i = 1; i < 5; i++) *arrays[i] = r->square + i * r->capacity;
     for (size_t c = 1; c < GS_CURVE_NULL; c++) r->weight[c] = r->weight[0] + c * r->capacity;
-    r->squares = r->sum + width;
     return GS_OK;
 }
 
@@ -46,6 +50,7 @@ void gs_row_block_release(struct gs_row_block *r) {
     gs_free(r->square);
     gs_free(r->weight[0]);
     gs_free(r->sum);
+    gs_free(r->parts);
     gs_free(r->raw);
     *r = (struct gs_row_block){0};
 }
@@ -99,68 +104,109 @@ static bool is_delicate(double square, double away, double longer) {
     return square > 0 && away > longer * longer * square;
 }
 
-/* Rows of the piece from `row` on, of which `place` is the first's place in the capacity. */
-static bool pack_share(struct gs_row_block *r, size_t row, size_t count, size_t place,
-                       const double *centre, const double *one) {
+/* Squares that float32 holds. */
+static bool holds(double square) {
+    return square > 1e-30 && square < 1e30;
+}
+
+/* A row's three sums, and whether dots with it would lose digits. */
+static bool take_sums(struct gs_row_block *r, size_t place, const float *row, const double *whole,
+                      double *sums) {
+    if (!holds(sums[0]) || !holds(sums[1]))
+        gs_row_kernels()->about_mean(row, r->width, whole, sums);
+    r->square[place] = sums[0];
+    r->away[place] = sums[1];
+    r->along[place] = sums[2];
+    r->weight[GS_CURVE_RAW][place] = one_over(sums[0]);
+    r->weight[GS_CURVE_CENTERED_GLOBAL][place] = one_over(sums[1]);
+    return is_delicate(sums[0], sums[1], LONGER);
+}
+
+/* Rows `row` … of the block, at most SHARE and a whole number of shares behind its first one. */
+static bool pack_share(struct gs_row_block *r, const float *rows, size_t row, size_t count,
+                       const struct gs_centre *centre) {
     const struct gs_row_kernels *kernels = gs_row_kernels();
-    size_t panel = kernels->panel;
-    double squares[64];
+    size_t panel = kernels->panel, place = r->past + row;
+    double sums[3 * SHARE];
     bool delicate = false;
-    for (size_t i = 0; i < count; i++) {
-        double sums[3];
-        kernels->about_mean(r->raw + (row + i) * r->width, r->width, centre, sums);
-        r->square[place + i] = sums[0];
-        r->away[place + i] = sums[1];
-        r->along[place + i] = sums[2];
-        r->weight[GS_CURVE_RAW][place + i] = one_over(sums[0]);
-        r->weight[GS_CURVE_CENTERED_GLOBAL][place + i] = one_over(sums[1]);
-        delicate = delicate || is_delicate(sums[0], sums[1], LONGER);
-    }
-    for (size_t p = 0; p < r->panels; p++) {
-        size_t column = p * panel, columns = r->width - column < panel ? r->width - column : panel;
-        memset(squares, 0, panel * sizeof *squares);
-        kernels->centre(r->raw + row * r->width + column, r->width, count, columns, centre + column,
-                        one, squares, r->packed + (p * r->capacity + place) * panel);
-    }
+    struct gs_centred_rows centred = {.rows = rows,
+                                      .stride = r->width,
+                                      .count = count,
+                                      .columns = r->width,
+                                      .centre = centre->large,
+                                      .rest = centre->small,
+                                      .packed = r->packed + place * panel,
+                                      .panel_stride = r->capacity * panel,
+                                      .sums = sums,
+                                      .column_sums = r->parts + row / SHARE * r->panels * panel};
+    kernels->centre_rows(&centred);
+    for (size_t i = 0; i < count; i++)
+        delicate =
+            take_sums(r, place + i, rows + i * r->width, centre->whole, sums + 3 * i) || delicate;
     return delicate;
 }
 
-static enum gs_status name_value(const struct gs_row_block *r, size_t count,
-                                 struct gs_error *error) {
+static enum gs_status name_value(const struct gs_row_block *r, const struct gs_rows *source,
+                                 size_t row, struct gs_error *error) {
+    enum gs_status status = gs_rows_read(source, r->sequence, r->first + row, 1, r->raw, error);
+    if (status != GS_OK) return status;
     size_t i = 0;
-    while (i + 1 < count * r->width && isfinite(r->raw[i])) i++;
+    while (i + 1 < r->width && isfinite(r->raw[i])) i++;
     gs_fail(error, GS_NUMERIC, "a state is not finite");
     gs_error_found(error, "%g", (double)r->raw[i]);
     gs_error_where(error, "sequence %zu, row %" PRIu64 " of it, dimension %zu", r->sequence,
-                   r->first + r->count + i / r->width, i % r->width);
+                   r->first + row, i);
     gs_error_next(error, "look at the run that made it");
     return GS_NUMERIC;
 }
 
-/* A sum of squares of finite floats is finite in float64. */
-static enum gs_status pack_piece(struct gs_row_block *r, size_t count, const double *centre,
-                                 const double *one, struct gs_error *error) {
-    size_t place = r->past + r->count, shares = (count + SHARE - 1) / SHARE;
-    bool delicate = false, finite = true;
-#pragma omp parallel reduction(|| : delicate)
-    {
-#pragma omp for schedule(dynamic, 1)
-        for (size_t s = 0; s < shares; s++) {
-            size_t row = s * SHARE, rows = count - row < SHARE ? count - row : SHARE;
-            delicate = pack_share(r, row, rows, place + row, centre, one) || delicate;
+static size_t share_rows(size_t count, size_t share) {
+    return count - share * SHARE < SHARE ? count - share * SHARE : SHARE;
+}
+
+/* Rows r->count … of the block: each thread reads a share and packs it while it is in its cache, or
+ * all have been read to `raw`. The first share that cannot be read is read again for its error. */
+static enum gs_status pack_piece(struct gs_row_block *r, const struct gs_rows *source, size_t count,
+                                 const float *raw, const struct gs_centre *centre,
+                                 struct gs_error *error) {
+    size_t shares = (count + SHARE - 1) / SHARE, failed = shares;
+    bool delicate = false;
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)r->threads) reduction(||            \
+                                                                                     : delicate)   \
+    reduction(min                                                                                  \
+              : failed)
+    for (size_t s = 0; s < shares; s++) {
+        float *mine = r->raw + (size_t)omp_get_thread_num() * SHARE * r->width;
+        size_t rows = share_rows(count, s), row = r->count + s * SHARE;
+        enum gs_status status =
+            raw ? GS_OK : gs_rows_read(source, r->sequence, r->first + row, rows, mine, NULL);
+        if (status != GS_OK) {
+            failed = s < failed ? s : failed;
+            continue;
         }
-#pragma omp for schedule(static)
-        for (size_t c = 0; c < r->width; c += COLUMNS)
-            gs_row_kernels()->column_sums(r->raw + c, r->width, count,
-                                          r->width - c < COLUMNS ? r->width - c : COLUMNS,
-                                          r->sum + c);
+        const float *from = raw ? raw + s * SHARE * r->width : mine;
+        delicate = pack_share(r, from, row, rows, centre) || delicate;
     }
-    for (size_t i = 0; i < count; i++) finite = finite && isfinite(r->square[place + i]);
-    if (!finite) return name_value(r, count, error);
+    if (failed < shares)
+        return gs_rows_read(source, r->sequence, r->first + r->count + failed * SHARE,
+                            share_rows(count, failed), r->raw, error);
+    for (size_t i = r->count; i < r->count + count; i++)
+        if (!isfinite(r->square[r->past + i])) return name_value(r, source, i, error);
     r->delicate = r->delicate || delicate;
     r->count += count;
     if (r->dirty < r->count) r->dirty = r->count;
     return GS_OK;
+}
+
+/* Shares in order, so that threads move no bits. */
+static void add_parts(struct gs_row_block *r) {
+    size_t shares = (r->count + SHARE - 1) / SHARE, stride = r->panels * gs_row_kernels()->panel;
+#pragma omp parallel for schedule(static)
+    for (size_t first = 0; first < r->width; first += COLUMNS) {
+        size_t end = r->width - first < COLUMNS ? r->width : first + COLUMNS;
+        for (size_t s = 0; s < shares; s++)
+            for (size_t c = first; c < end; c++) r->sum[c] += (double)r->parts[s * stride + c];
+    }
 }
 
 /* Weights of 0 must meet numbers. */
@@ -172,10 +218,17 @@ static void clear_rest(struct gs_row_block *r) {
     r->dirty = r->count;
 }
 
+static enum gs_status load_piece(struct gs_row_block *r, const struct gs_rows *source, size_t count,
+                                 const struct gs_centre *centre, struct gs_error *error) {
+    if (source->side_by_side) return pack_piece(r, source, count, NULL, centre, error);
+    enum gs_status status =
+        gs_rows_read(source, r->sequence, r->first + r->count, count, r->raw, error);
+    return status == GS_OK ? pack_piece(r, source, count, r->raw, centre, error) : status;
+}
+
 enum gs_status gs_row_block_load(struct gs_row_block *r, const struct gs_rows *source,
-                                 size_t sequence, uint64_t first, const double *centre,
-                                 const double *one, gs_row_block_read *read, void *context,
-                                 struct gs_error *error) {
+                                 size_t sequence, uint64_t first, const struct gs_centre *centre,
+                                 gs_row_block_read *read, void *context, struct gs_error *error) {
     begin(r, sequence, first);
     uint64_t length = source->length[sequence];
     size_t rows = first >= length             ? 0
@@ -183,22 +236,23 @@ enum gs_status gs_row_block_load(struct gs_row_block *r, const struct gs_rows *s
                                               : r->block;
     while (r->count < rows) {
         size_t count = rows - r->count < r->piece ? rows - r->count : r->piece;
-        enum gs_status status =
-            gs_rows_read(source, sequence, first + r->count, count, r->raw, error);
-        if (status == GS_OK) status = pack_piece(r, count, centre, one, error);
+        enum gs_status status = load_piece(r, source, count, centre, error);
         if (status == GS_OK) status = read(context, count, error);
         if (status == GS_OK) continue;
         r->sequence = SIZE_MAX;
         r->dirty = r->block;
         return status;
     }
+    add_parts(r);
     clear_rest(r);
     return GS_OK;
 }
 
 /* ---- the sequence's own mean ---- */
 
-void gs_row_block_shift(struct gs_row_block *r, const double *shift) {
+/* ‖x − e‖² loses no more than a digit where it is not much smaller than ‖x‖²; else the block is
+ * delicate. */
+void gs_row_block_shift(struct gs_row_block *r, const float *shift, double square) {
     const struct gs_row_kernels *kernels = gs_row_kernels();
     size_t shares = (r->count + SHIFTED - 1) / SHIFTED;
     bool delicate = false;
@@ -206,12 +260,10 @@ void gs_row_block_shift(struct gs_row_block *r, const double *shift) {
     for (size_t s = 0; s < shares; s++) {
         size_t row = s * SHIFTED, rows = r->count - row < SHIFTED ? r->count - row : SHIFTED;
         size_t place = r->past + row;
-        memset(r->near + place, 0, rows * sizeof *r->near);
-        memset(r->offset + place, 0, rows * sizeof *r->offset);
-        for (size_t p = 0; p < r->panels; p++)
-            kernels->about_shift(gs_row_block_panel(r, p, (ptrdiff_t)row), rows,
-                                 shift + p * kernels->panel, r->offset + place, r->near + place);
+        kernels->along(gs_row_block_panel(r, 0, (ptrdiff_t)row), r->capacity * kernels->panel,
+                       r->panels, rows, shift, r->offset + place);
         for (size_t i = place; i < place + rows; i++) {
+            r->near[i] = fmax(0, r->away[i] - 2 * r->offset[i] + square);
             r->weight[GS_CURVE_CENTERED_SEQUENCE][i] = one_over(r->near[i]);
             delicate = delicate || is_delicate(r->near[i], r->away[i], LONGER_SHIFTED) ||
                        (r->away[i] > 0 && r->near[i] < 1e-12 * r->away[i]);

@@ -28,10 +28,16 @@ struct gs_row_block {
     double *along;                /* x·g */
     double *near, *offset;        /* ‖p − m‖², x·e */
     float *weight[GS_CURVE_NULL]; /* 1 / length of p, p − m, p − g; 0 for a vector of length zero */
-    double *sum;                  /* (width) of the rows of the block as they were read */
-    double *squares;              /* scratch (width) */
-    float *raw;                   /* scratch (piece, width) */
-    size_t piece;
+    double *sum;                  /* (width) of the packed rows of the block */
+    float *parts;                 /* scratch (shares of the block, whole panels): column sums */
+    float *raw;                   /* scratch: (piece, width), or a share of each thread's */
+    size_t piece, threads;
+};
+
+/* The centre in two parts that float32 holds (rows.h), each of whole panels, and the whole. */
+struct gs_centre {
+    const float *large, *small; /* (panels, panel) */
+    const double *whole;        /* (width) */
 };
 
 /* Empty. `past` rows may be kept before a block of `block`. GS_NO_MEMORY; release after failure. */
@@ -40,17 +46,15 @@ enum gs_status gs_row_block_create(struct gs_row_block *rows, size_t width, size
 void gs_row_block_release(struct gs_row_block *rows);
 
 /* Read rows first … first + block − 1 of a sequence, as far as there are any. The rows before them
- * are kept when the block before stood here, else there are none. `one` is a row of ones (width).
- * `read` is told how many rows have been read. Errors: the rows'; GS_NUMERIC for a row that is not
- * finite; what `read` returns. */
+ * are kept when the block before stood here, else there are none. `read` is told how many rows have
+ * been read. Errors: the rows'; GS_NUMERIC for a row that is not finite; what `read` returns. */
 typedef enum gs_status gs_row_block_read(void *context, size_t rows, struct gs_error *error);
 enum gs_status gs_row_block_load(struct gs_row_block *rows, const struct gs_rows *source,
-                                 size_t sequence, uint64_t first, const double *centre,
-                                 const double *one, gs_row_block_read *read, void *context,
-                                 struct gs_error *error);
+                                 size_t sequence, uint64_t first, const struct gs_centre *centre,
+                                 gs_row_block_read *read, void *context, struct gs_error *error);
 /* `near`, `offset` and the weights of p − m of the block's rows; shift (panels · panel) is e, zero
- * behind the width. */
-void gs_row_block_shift(struct gs_row_block *rows, const double *shift);
+ * behind the width, of square `square`. */
+void gs_row_block_shift(struct gs_row_block *rows, const float *shift, double square);
 
 /* Row `row` of the block (negative: before it) of panel `panel`. */
 const float *gs_row_block_panel(const struct gs_row_block *rows, size_t panel, ptrdiff_t row);

@@ -290,19 +290,80 @@ static void turn(const float *packed, size_t count, float *turned, size_t stride
         }
 }
 
-static void about_shift(const float *packed, size_t count, const double *shift, double *offset,
-                        double *away) {
-    wide by[4];
-    for (size_t q = 0; q < 4; q++) by[q] = load_wide(shift + q * HALF);
-    for (size_t r = 0; r < count; r++) {
-        wide along = {0}, square = {0};
-        for (size_t q = 0; q < 4; q++) {
-            wide value = widen(packed + r * PANEL + q * HALF), apart = value - by[q];
-            along += value * by[q];
-            square += apart * apart;
+/* Panels whose sums stay in float32: 16 additions of each lane. */
+enum { TOGETHER = 8 };
+
+/* part: sums of squares of the row, of x, of x · centre, for both halves of the panel. `whole` is a
+ * constant at every call. */
+GS_INLINE void centre_panel(const struct gs_centred_rows *c, size_t r, size_t p, bool whole,
+                            lanes part[3][2]) {
+    const float *row = c->rows + r * c->stride;
+    float *to = c->packed + p * c->panel_stride + r * PANEL;
+    for (size_t h = 0; h < 2; h++) {
+        size_t column = p * PANEL + h * GS_LANES;
+        lanes value = whole                 ? load(row + column)
+                      : column < c->columns ? load_row(row, column, c->columns)
+                                            : fill(0);
+        lanes centre = load(c->centre + column);
+        lanes x = (value - centre) - load(c->rest + column);
+        store(to + h * GS_LANES, x);
+        part[0][h] += value * value;
+        part[1][h] += x * x;
+        part[2][h] += x * centre;
+    }
+}
+
+static void sum_panel(const struct gs_centred_rows *c, size_t p) {
+    for (size_t h = 0; h < 2; h++) {
+        lanes sum = fill(0);
+        const float *x = c->packed + p * c->panel_stride + h * GS_LANES;
+        for (size_t r = 0; r < c->count; r++) sum += load(x + r * PANEL);
+        store(c->column_sums + p * PANEL + h * GS_LANES, sum);
+    }
+}
+
+/* A few panels of all rows at a time: every panel lies in other pages of memory. */
+static void centre_rows(const struct gs_centred_rows *rows) {
+    const struct gs_centred_rows c = *rows; /* stores do not reach it */
+    size_t whole = c.columns / PANEL, panels = (c.columns + PANEL - 1) / PANEL;
+    for (size_t i = 0; i < 3 * c.count; i++) c.sums[i] = 0;
+    for (size_t first = 0; first < panels; first += TOGETHER) {
+        size_t end = panels - first < TOGETHER ? panels : first + TOGETHER;
+        for (size_t r = 0; r < c.count; r++) {
+            lanes part[3][2];
+            size_t p = first;
+            for (size_t i = 0; i < 3; i++) part[i][0] = part[i][1] = fill(0);
+            for (; p < end && p < whole; p++) centre_panel(&c, r, p, true, part);
+            for (; p < end; p++) centre_panel(&c, r, p, false, part);
+            for (size_t i = 0; i < 3; i++) {
+                lanes both = part[i][0] + part[i][1];
+                c.sums[3 * r + i] += sum_wide(widen_low(both) + widen_high(both));
+            }
         }
-        offset[r] += sum_wide(along);
-        away[r] += sum_wide(square);
+        for (size_t p = first; p < end; p++) sum_panel(&c, p);
+    }
+}
+
+static void along(const float *packed, size_t panel_stride, size_t panels, size_t count,
+                  const float *vector, double *dots) {
+    enum { ROWS = 8 };
+    for (size_t r = 0; r < count; r++) dots[r] = 0;
+    for (size_t p = 0; p < panels; p += 2 * TOGETHER) {
+        size_t end = panels - p < 2 * TOGETHER ? panels : p + 2 * TOGETHER;
+        for (size_t r = 0; r < count; r += ROWS) {
+            lanes sum[ROWS];
+            for (size_t i = 0; i < ROWS; i++) sum[i] = fill(0);
+            for (size_t q = p; q < end; q++) {
+                lanes low = load(vector + q * PANEL), high = load(vector + q * PANEL + GS_LANES);
+                const float *row = packed + q * panel_stride + r * PANEL;
+                for (size_t i = 0; i < ROWS; i++) {
+                    sum[i] += load(row + i * PANEL) * low;
+                    sum[i] += load(row + i * PANEL + GS_LANES) * high;
+                }
+            }
+            for (size_t i = 0; i < ROWS && r + i < count; i++)
+                dots[r + i] += sum_wide(widen_low(sum[i]) + widen_high(sum[i]));
+        }
     }
 }
 
@@ -360,41 +421,42 @@ static void lag_dots(const struct gs_lag_panel *p) {
 /* ---- bands ------------------------------------------------------------------------------------
  */
 
-/* Prefix sums of the weighted early rows: entry i holds those of rows before i - past. */
-GS_INLINE void add_up(const struct gs_band_panel *p, size_t column) {
+/* One band's early rows, weighted and added up: those that late row t meets. */
+struct window {
     lanes sum[3];
-    float *to = p->scratch;
-    for (size_t w = 0; w < 3; w++) store(to + w * GS_LANES, sum[w] = fill(0));
-    for (ptrdiff_t r = -(ptrdiff_t)p->past; r < (ptrdiff_t)p->count; r++) {
-        lanes row = load(p->early + r * PANEL + (ptrdiff_t)column);
-        to += 3 * GS_LANES;
-        for (size_t w = 0; w < 3; w++) {
-            sum[w] += row * p->weights[w][r];
-            store(to + w * GS_LANES, sum[w]);
-        }
-    }
+};
+
+GS_INLINE void meet(const struct gs_band_panel *p, size_t column, struct window *window,
+                    ptrdiff_t row) {
+    lanes x = load(p->early + row * PANEL + (ptrdiff_t)column);
+    for (size_t w = 0; w < 3; w++) window->sum[w] += x * p->weights[w][row];
 }
 
-/* Late rows from t to end - 1 against band b. */
-GS_INLINE void band_stretch(const struct gs_band_panel *p, size_t column, size_t b, size_t t,
-                            size_t end, bool other) {
+GS_INLINE void leave(const struct gs_band_panel *p, size_t column, struct window *window,
+                     ptrdiff_t row) {
+    lanes x = load(p->early + row * PANEL + (ptrdiff_t)column);
+    for (size_t w = 0; w < 3; w++) window->sum[w] -= x * p->weights[w][row];
+}
+
+/* Late rows from t to end - 1 against band b, whose window stands before row t. `other` and `drops`
+ * (early rows leave the window) are constants at every call. */
+GS_INLINE void band_stretch(const struct gs_band_panel *p, size_t column, size_t b, ptrdiff_t t,
+                            ptrdiff_t end, bool other, bool drops, struct window *window) {
+    const ptrdiff_t first = (ptrdiff_t)p->first[b], behind = (ptrdiff_t)p->last[b] + 1;
+    struct window now = *window;
     lanes total[5];
     for (size_t i = 0; i < 5; i++) total[i] = fill(0);
     for (; t < end; t++) {
-        const size_t place = p->past + t; /* the entry that ends before row t */
-        const size_t bottom = place > p->last[b] ? place - p->last[b] : 0;
-        const float *base = p->scratch + bottom * 3 * GS_LANES;
-        const float *top = p->scratch + (place - p->first[b] + 1) * 3 * GS_LANES;
-        lanes row = load(p->early + t * PANEL + column), early[3];
-        for (size_t w = 0; w < 3; w++) {
-            early[w] = load(top + w * GS_LANES) - load(base + w * GS_LANES);
-            total[w] += row * p->weights[w][t] * early[w];
-        }
+        meet(p, column, &now, t - first);
+        if (drops && t - behind >= -(ptrdiff_t)p->past) leave(p, column, &now, t - behind);
+        lanes row = load(p->early + t * PANEL + (ptrdiff_t)column);
+        for (size_t w = 0; w < 3; w++) total[w] += row * p->weights[w][t] * now.sum[w];
         if (!other) continue;
-        lanes across = load(p->other + t * PANEL + column);
-        total[3] += across * p->other_weights[0][t] * early[0];
-        total[4] += across * p->other_weights[1][t] * early[2];
+        lanes across = load(p->other + t * PANEL + (ptrdiff_t)column);
+        total[3] += across * p->other_weights[0][t] * now.sum[0];
+        total[4] += across * p->other_weights[1][t] * now.sum[2];
     }
+    *window = now;
     for (size_t i = 0; i < 5; i++) {
         float part[GS_LANES];
         store(part, total[i]);
@@ -402,21 +464,35 @@ GS_INLINE void band_stretch(const struct gs_band_panel *p, size_t column, size_t
     }
 }
 
+/* The first late row that meets anyone, and the window of the row before it. */
+static ptrdiff_t open_window(const struct gs_band_panel *p, size_t column, size_t b,
+                             struct window *window) {
+    ptrdiff_t past = (ptrdiff_t)p->past, first = (ptrdiff_t)p->first[b];
+    ptrdiff_t t = first > past ? first - past : 0, row = t - (ptrdiff_t)p->last[b] - 1;
+    for (size_t w = 0; w < 3; w++) window->sum[w] = fill(0);
+    for (row = row < -past ? -past : row; row < t - first; row++) meet(p, column, window, row);
+    return t;
+}
+
+/* Sums are in float for STRETCH rows. A window gains and loses a row at a time; what that leaves
+ * behind by rounding is as small as the rounding of the sums. */
 static void bands(const struct gs_band_panel *p) {
-    enum { STRETCH = 256 }; /* rows summed in float */
-    for (size_t column = 0; column < PANEL; column += GS_LANES) {
-        add_up(p, column);
+    enum { STRETCH = 256 };
+    const ptrdiff_t count = (ptrdiff_t)p->count;
+    for (size_t column = 0; column < PANEL; column += GS_LANES)
         for (size_t b = 0; b < 2; b++) {
-            size_t t = p->first[b] > p->past ? p->first[b] - p->past : 0;
-            for (; t < p->count; t += STRETCH) {
-                size_t end = p->count - t < STRETCH ? p->count : t + STRETCH;
-                if (p->other)
-                    band_stretch(p, column, b, t, end, true);
+            bool drops = p->last[b] < p->past + p->count;
+            struct window window;
+            for (ptrdiff_t t = open_window(p, column, b, &window); t < count; t += STRETCH) {
+                ptrdiff_t end = count - t < STRETCH ? count : t + STRETCH;
+                if (p->other && drops)
+                    band_stretch(p, column, b, t, end, true, true, &window);
+                else if (p->other)
+                    band_stretch(p, column, b, t, end, true, false, &window);
                 else
-                    band_stretch(p, column, b, t, end, false);
+                    band_stretch(p, column, b, t, end, false, true, &window);
             }
         }
-    }
 }
 
 #define GS_TEXT2(name) #name
@@ -435,7 +511,8 @@ const struct gs_row_kernels GS_KERNEL(rows) = {
     .running_product = running_product,
     .running_products = running_products,
     .turn = turn,
-    .about_shift = about_shift,
+    .centre_rows = centre_rows,
+    .along = along,
     .lag_dots = lag_dots,
     .bands = bands,
 };

@@ -47,8 +47,21 @@ struct gs_band_panel {
     const float *other_weights[2]; /* at row 0 of other; other may be NULL */
     size_t past, count;
     size_t first[2], last[2]; /* lags, first ≥ 1 */
-    float *scratch;           /* (past + count + 1, 3, panel / 2) */
     double *sums;             /* (2, 5) */
+};
+
+/* `count` rows of `columns`, `stride` floats apart, minus a centre that comes in two parts, so that
+ * float32 loses nothing of it: x = (row − centre) − rest, both of whole panels with zeros behind
+ * the columns. */
+struct gs_centred_rows {
+    const float *rows;
+    size_t stride, count, columns;
+    const float *centre, *rest;
+    float *packed;       /* x: panel p, row r at p · panel_stride + r · panel */
+    size_t panel_stride; /* floats */
+    double *sums;       /* (count, 3) of each row: Σ row², Σ x², Σ x centre, good to some 1e-7;
+                           what float32 cannot hold shows as 0 or Inf */
+    float *column_sums; /* (panels, panel) of x over these rows */
 };
 
 struct gs_row_kernels {
@@ -91,10 +104,12 @@ struct gs_row_kernels {
     /* turned[c * stride + r] = packed[r, c], in whole squares: rows up to the next multiple of a
      * vector are read and written. stride is a multiple of a vector. */
     void (*turn)(const float *packed, size_t count, float *turned, size_t stride);
-    /* For each row r of `count`: offset[r] += Σ_c packed[r, c] shift[c], and away[r] +=
-     * Σ_c (packed[r, c] - shift[c])², in float64, over the columns of one panel (shift: panel). */
-    void (*about_shift)(const float *packed, size_t count, const double *shift, double *offset,
-                        double *away);
+    void (*centre_rows)(const struct gs_centred_rows *rows);
+    /* dots[r] = Σ packed[r, c] vector[c] for `count` rows of `panels` panels, panel_stride floats
+     * apart; vector is of whole panels. Rows up to the next multiple of eight are read. Good to
+     * some 1e-7 of the lengths. */
+    void (*along)(const float *packed, size_t panel_stride, size_t panels, size_t count,
+                  const float *vector, double *dots);
     void (*lag_dots)(const struct gs_lag_panel *panel);
     void (*bands)(const struct gs_band_panel *panel);
 };

@@ -170,31 +170,99 @@ static void products_run_on(void **state) {
 
 enum { ROWS = 80, PAST = 32, MOST_PANEL = 32 };
 
-static void a_panel_is_turned_and_shifted(void **state) {
+static void a_panel_is_turned(void **state) {
     (void)state;
     const struct gs_row_kernels *k;
     float *packed = random_rows(ROWS), turned[MOST_PANEL * ROWS];
-    double shift[MOST_PANEL], offset[ROWS], away[ROWS];
-    for (size_t c = 0; c < MOST_PANEL; c++) shift[c] = 0.1 * (double)c;
     for (size_t table = 0; (k = gs_row_kernels_at(table)); table++)
         for (size_t count = 1; count < 40; count += 6) {
-            for (size_t r = 0; r < ROWS; r++) offset[r] = away[r] = 1;
             k->turn(packed, count, turned, ROWS);
-            k->about_shift(packed, count, shift, offset, away);
-            for (size_t r = 0; r < count; r++) {
-                double along = 1, square = 1;
-                for (size_t c = 0; c < k->panel; c++) {
-                    double x = (double)packed[r * k->panel + c];
-                    gs_assert_near("turned", (double)turned[c * ROWS + r], x, 0, 0);
-                    along += x * shift[c];
-                    square += (x - shift[c]) * (x - shift[c]);
-                }
-                gs_assert_near("offset", offset[r], along, 0, 1e-13);
-                gs_assert_near("away", away[r], square, 0, 1e-13);
-            }
-            assert_true(offset[count] <= 1 && away[count] <= 1);
+            for (size_t r = 0; r < count; r++)
+                for (size_t c = 0; c < k->panel; c++)
+                    gs_assert_near("turned", (double)turned[c * ROWS + r],
+                                   (double)packed[r * k->panel + c], 0, 0);
         }
     gs_free(packed);
+}
+
+/* `columns` of rows about a centre a thousand times as large as what is left. */
+static void check_about_centre(const struct gs_row_kernels *k, size_t columns, size_t count) {
+    enum { WIDE = 320, SPAN = 317 };
+    size_t panels = (columns + k->panel - 1) / k->panel, stride = (count + 3) * k->panel;
+    float *rows = gs_calloc(count * SPAN, sizeof *rows), large[WIDE] = {0}, small[WIDE] = {0};
+    float *packed = gs_calloc(panels * stride, sizeof *packed), totals[WIDE];
+    double centre[WIDE] = {0}, sums[3 * 40];
+    struct gs_random random;
+    gs_random_seed(&random, 3, "test/centred");
+    for (size_t c = 0; c < columns; c++) {
+        centre[c] = 1000 * gs_random_normal(&random);
+        large[c] = (float)centre[c];
+        small[c] = (float)(centre[c] - (double)large[c]);
+    }
+    for (size_t i = 0; i < count * SPAN; i++)
+        rows[i] = (float)(centre[i % SPAN] + gs_random_normal(&random));
+    struct gs_centred_rows given = {rows,  SPAN,   count,  columns, large,
+                                    small, packed, stride, sums,    totals};
+    k->centre_rows(&given);
+    for (size_t r = 0; r < count; r++) {
+        double expected[3] = {0}, size = 0;
+        for (size_t c = 0; c < panels * k->panel; c++) {
+            double value = c < columns ? (double)rows[r * SPAN + c] : 0, x = value - centre[c];
+            expected[0] += value * value;
+            expected[1] += x * x;
+            expected[2] += x * centre[c];
+            size += fabs(x * centre[c]);
+            gs_assert_near("x", (double)packed[c / k->panel * stride + r * k->panel + c % k->panel],
+                           x, 2e-8, 1e-7);
+        }
+        for (size_t i = 0; i < 3; i++)
+            gs_assert_near("sum", sums[3 * r + i], expected[i], i == 2 ? 5e-7 * size : 0, 5e-7);
+    }
+    for (size_t c = 0; c < panels * k->panel; c++) {
+        double sum = 0;
+        for (size_t r = 0; r < count && c < columns; r++)
+            sum += (double)rows[r * SPAN + c] - centre[c];
+        gs_assert_near("total", (double)totals[c], sum, 3e-5, 0);
+    }
+    gs_free(rows);
+    gs_free(packed);
+}
+
+static void rows_are_centred(void **state) {
+    (void)state;
+    const struct gs_row_kernels *k;
+    for (size_t table = 0; (k = gs_row_kernels_at(table)); table++)
+        for (size_t columns = 1; columns <= 317; columns += 1 + columns / 2)
+            for (size_t count = 1; count <= 40; count += 13) check_about_centre(k, columns, count);
+}
+
+static void rows_are_laid_along_a_vector(void **state) {
+    (void)state;
+    enum { MOST_PANELS = 21, COUNT = 19, READ = 24 };
+    const struct gs_row_kernels *k;
+    for (size_t table = 0; (k = gs_row_kernels_at(table)); table++)
+        for (size_t panels = 1; panels <= MOST_PANELS; panels += 4) {
+            size_t stride = READ * k->panel;
+            float *packed = random_rows(panels * stride / STRIDE + 1);
+            float vector[MOST_PANELS * MOST_PANEL];
+            double dots[READ];
+            for (size_t c = 0; c < panels * k->panel; c++) vector[c] = (float)(c % 7) - 3;
+            dots[COUNT] = 5;
+            k->along(packed, stride, panels, COUNT, vector, dots);
+            for (size_t r = 0; r < COUNT; r++) {
+                double expected = 0, size = 0;
+                for (size_t c = 0; c < panels * k->panel; c++) {
+                    double product =
+                        (double)packed[c / k->panel * stride + r * k->panel + c % k->panel] *
+                        (double)vector[c];
+                    expected += product;
+                    size += fabs(product);
+                }
+                gs_assert_near("dot", dots[r], expected, 3e-7 * size, 0);
+            }
+            gs_assert_near("untouched", dots[COUNT], 5, 0, 0);
+            gs_free(packed);
+        }
 }
 
 static void check_lag_dots(const struct gs_row_kernels *k, size_t lag_count, bool has_other,
@@ -241,10 +309,9 @@ static void rows_meet_those_some_lags_before(void **state) {
                     check_lag_dots(k, lag_count, other, past);
 }
 
-static void check_bands(const struct gs_row_kernels *k, bool has_other, size_t past) {
+static void check_bands(const struct gs_row_kernels *k, bool has_other, size_t past, size_t last) {
     enum { COUNT = 44 };
     float *early = random_rows(ROWS), *other = random_rows(ROWS), weights[5][ROWS];
-    float scratch[(ROWS + 1) * 3 * (MOST_PANEL / 2)];
     double sums[10] = {0}, expected[10] = {0};
     for (size_t w = 0; w < 5; w++)
         for (size_t r = 0; r < ROWS; r++) weights[w][r] = (float)((r + 3 * w) % 5);
@@ -255,8 +322,7 @@ static void check_bands(const struct gs_row_kernels *k, bool has_other, size_t p
                               .past = past,
                               .count = COUNT,
                               .first = {13, 1},
-                              .last = {25, 25},
-                              .scratch = scratch,
+                              .last = {last, last},
                               .sums = sums};
     k->bands(&p);
     for (size_t b = 0; b < 2; b++)
@@ -281,7 +347,8 @@ static void bands_of_lags_are_summed(void **state) {
     const struct gs_row_kernels *k;
     for (size_t table = 0; (k = gs_row_kernels_at(table)); table++)
         for (int other = 0; other < 2; other++)
-            for (size_t past = 0; past <= PAST; past += 8) check_bands(k, other, past);
+            for (size_t past = 0; past <= PAST; past += 8)
+                for (size_t last = 25; last < 90; last += 30) check_bands(k, other, past, last);
 }
 
 int main(void) {
@@ -292,7 +359,9 @@ int main(void) {
         cmocka_unit_test(a_row_is_squared_in_float64),
         cmocka_unit_test(a_row_is_measured_about_a_mean),
         cmocka_unit_test(products_run_on),
-        cmocka_unit_test(a_panel_is_turned_and_shifted),
+        cmocka_unit_test(a_panel_is_turned),
+        cmocka_unit_test(rows_are_centred),
+        cmocka_unit_test(rows_are_laid_along_a_vector),
         cmocka_unit_test(rows_meet_those_some_lags_before),
         cmocka_unit_test(bands_of_lags_are_summed),
     };
