@@ -29,8 +29,8 @@ static inline size_t gs_row_blocks(size_t rows) {
     return (rows - size + size - 1) / size + GS_BLOCK_LAST;
 }
 
-/* The most blocks that `rows` or fewer are cut into: sizes are rounded down, so that a few rows less
- * may make one more. */
+/* The most blocks that `rows` or fewer are cut into: sizes are rounded down, so that a few rows
+ * less may make one more. */
 static inline size_t gs_row_blocks_most(size_t rows) {
     return gs_row_blocks(rows) + 1;
 }
