@@ -12,9 +12,9 @@
  *   null                   p_t of one sequence against p_{t+k} of another document's
  *   null_centered_global   the same, minus the mean of all rows
  *
- * Accuracy: means and differences in float64, vectors stored in float32, a pair's cosine within
- * about 1e-6, sums over pairs in float64 in an order that depends on nothing but the rows. Same
- * bits on any number of threads.
+ * Accuracy: means in float64, differences in float32 from means in two parts (chosen lags) or in
+ * float64 (all lags), vectors stored in float32, a pair's cosine within about 1e-6, sums over pairs
+ * in float64 in an order that depends on nothing but the rows. Same bits on any number of threads.
  *
  * Chosen lags: all curves follow from the dots of rows minus the global mean (row_block.h). The
  * rows are read twice, global mean and curves (sequences of more than 2,048 rows four times: also

@@ -5,6 +5,8 @@
 #include "core/base/memory.h"
 #include "core/kernels/rows.h"
 
+#include <omp.h>
+
 enum {
     PIECE_FLOATS = 1 << 21,  /* read at a time for means: 8 MiB */
     BLOCK_ROWS = 2048,       /* late rows at a time for chosen lags, and … */
@@ -48,11 +50,14 @@ static enum gs_status create_horizon(const struct gs_rows *rows, const struct gs
 static enum gs_status create_means(struct gs_measurement *m, struct gs_error *error) {
     size_t width = m->rows->width, count;
     m->piece = PIECE_FLOATS / width > m->block ? PIECE_FLOATS / width : m->block;
-    if (!gs_multiply(m->piece, width, &count)) count = SIZE_MAX;
+    m->threads = (size_t)omp_get_max_threads();
+    size_t rows = m->threads * GS_MEAN_SHARE > m->piece ? m->threads * GS_MEAN_SHARE : m->piece;
+    if (!gs_multiply(rows, width, &count)) count = SIZE_MAX;
     m->raw = gs_calloc(count, sizeof *m->raw);
+    m->share_sums = gs_calloc((m->piece / GS_MEAN_SHARE + 1) * width, sizeof *m->share_sums);
     m->global_mean = gs_calloc(width, sizeof *m->global_mean);
     m->sequence_mean = gs_calloc(width, sizeof *m->sequence_mean);
-    if (m->raw && m->global_mean && m->sequence_mean) return GS_OK;
+    if (m->raw && m->share_sums && m->global_mean && m->sequence_mean) return GS_OK;
     return gs_fail_memory(error, count > SIZE_MAX / 4 ? SIZE_MAX : count * 4, "rows");
 }
 
@@ -112,6 +117,7 @@ static void release_buffers(struct gs_measurement *m) {
     gs_free(m->shift);
     for (size_t i = 0; i < 2; i++) gs_free(m->parts[i]);
     gs_free(m->raw);
+    gs_free(m->share_sums);
     gs_free(m->global_mean);
     gs_free(m->sequence_mean);
 }

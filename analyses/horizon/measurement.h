@@ -8,14 +8,19 @@
 #include "analyses/horizon/row_block.h"
 #include "analyses/horizon/unit_rows.h"
 
-enum { GS_CENTERINGS = GS_CURVE_NULL, GS_OTHERS = GS_CURVES - GS_CURVE_NULL };
+enum {
+    GS_CENTERINGS = GS_CURVE_NULL,
+    GS_OTHERS = GS_CURVES - GS_CURVE_NULL,
+    GS_MEAN_SHARE = 32 /* rows that one thread adds up at a time */
+};
 
 struct gs_measurement {
     const struct gs_rows *rows;
     const struct gs_horizon_plan *plan;
     struct gs_horizon *horizon;
     double *global_mean, *sequence_mean; /* (width) */
-    size_t piece;                        /* rows of `raw` */
+    size_t piece, threads;               /* rows of `raw` that are read at a time for means */
+    double *share_sums;                  /* (shares of a piece, width) */
     float *shift;                        /* (whole panels) sequence − global mean */
     float *parts[2];                     /* of the global mean, and … */
     struct gs_centre centre;             /* … as the blocks want it */
@@ -24,7 +29,7 @@ struct gs_measurement {
     struct gs_chosen_lags *chosen;
     /* all lags, and sequences whose rows are delicate */
     size_t block;
-    float *raw;                                /* (piece, width) rows as read */
+    float *raw; /* rows as read: (piece, width), or a share of each thread's */
     struct gs_unit_rows window[GS_CENTERINGS]; /* the own sequence */
     struct gs_unit_rows others[GS_OTHERS]; /* one block of the partner: raw, minus global mean */
     struct gs_pair_sums *sums;
