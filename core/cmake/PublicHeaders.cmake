@@ -19,6 +19,8 @@ set(gs_public_headers
   analyses/default_token/decoder.h analyses/default_token/default_token.h
   analyses/geometry/geometry.h analyses/geometry/measures.h analyses/horizon/horizon.h
   analyses/linalg/lapack.h analyses/loss/loss_by_position.h analyses/retention/retention.h
+  analyses/split/dip.h analyses/split/heads.h analyses/split/null.h analyses/split/sample.h
+  analyses/split/shapes.h analyses/split/split.h analyses/split/valley.h
   analyses/stats/bootstrap.h analyses/stats/correlation.h analyses/stats/crossing.h
   analyses/stats/each.h
   analyses/stats/lags.h analyses/stats/moments.h analyses/stats/rank_correlation.h
