@@ -30,7 +30,7 @@ void gs_split_statistics(const struct gs_split_sample *s, unsigned wanted, size_
 }
 
 /* Replicates are drawn in rounds, so that the decision to stop does not depend on threads. */
-enum { ROUND = 32, ENOUGH = 30 };
+enum { ROUND = 32 };
 
 struct counts {
     size_t drawn[GS_SPLIT_STATISTICS], high[GS_SPLIT_STATISTICS], low[GS_SPLIT_STATISTICS];
@@ -86,13 +86,16 @@ static void count_round(const double *values, size_t count, unsigned wanted, con
     }
 }
 
-/* The statistics that may still turn out rare. */
-static unsigned still_wanted(const struct gs_split_null *null, const struct counts *counts) {
+/* The statistics that may still turn out rare: reached less often than in a tenth of all
+ * replicates, so that a p-value near 0.05 rests on all of them. */
+static unsigned still_wanted(const struct gs_split_null *null, const struct counts *counts,
+                             size_t replicates) {
+    size_t enough = replicates / 10 + 1;
     unsigned wanted = 0;
     for (unsigned i = 0; i < GS_SPLIT_STATISTICS; i++) {
         unsigned bit = GS_SPLIT_BIT(i);
-        if (((null->high & bit) && counts->high[i] < ENOUGH) ||
-            ((null->low & bit) && counts->low[i] < ENOUGH))
+        if (((null->high & bit) && counts->high[i] < enough) ||
+            ((null->low & bit) && counts->low[i] < enough))
             wanted |= bit;
     }
     return wanted;
@@ -105,7 +108,7 @@ enum gs_status gs_split_null_run(const struct gs_split_null *null, const struct 
     struct counts counts = {0};
     size_t all = plan->replicates ? plan->replicates : GS_SPLIT_REPLICATES, done = 0;
     unsigned wanted;
-    while (done < all && (wanted = still_wanted(null, &counts)) != 0) {
+    while (done < all && (wanted = still_wanted(null, &counts, all)) != 0) {
         size_t count = all - done < ROUND ? all - done : ROUND;
         if (gs_progress_stop(plan->progress))
             return gs_fail(error, GS_INTERRUPTED, "stopped on request");
@@ -116,8 +119,10 @@ enum gs_status gs_split_null_run(const struct gs_split_null *null, const struct 
     }
     for (size_t i = 0; i < GS_SPLIT_STATISTICS; i++) {
         odds->replicates[i] = counts.drawn[i];
-        odds->high[i] = (1 + (double)counts.high[i]) / (1 + (double)counts.drawn[i]);
-        odds->low[i] = (1 + (double)counts.low[i]) / (1 + (double)counts.drawn[i]);
+        double drawn = 1 + (double)counts.drawn[i], none = (double)NAN;
+        bool high = null->high & GS_SPLIT_BIT(i), low = null->low & GS_SPLIT_BIT(i);
+        odds->high[i] = high ? (1 + (double)counts.high[i]) / drawn : none;
+        odds->low[i] = low ? (1 + (double)counts.low[i]) / drawn : none;
     }
     return GS_OK;
 }

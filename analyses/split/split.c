@@ -80,6 +80,15 @@ static enum gs_status against_one_peak(struct test *t) {
     return GS_OK;
 }
 
+/* Two pools over one shape are asked about where one peak was rejected; one shape over the other
+ * where it was not. */
+static bool wants_two(const struct test *t) {
+    return !t->plan->verdict_only || t->answer->one_peak_p <= GS_SPLIT_LEVEL;
+}
+static bool wants_one(const struct test *t) {
+    return !t->plan->verdict_only || t->answer->one_peak_p > GS_SPLIT_LEVEL;
+}
+
 static enum gs_status against_one_normal(struct test *t) {
     struct gs_split_answer *a = t->answer;
     gs_split_fit_normal(&t->sample, &a->one);
@@ -88,8 +97,8 @@ static enum gs_status against_one_normal(struct test *t) {
                                  .stream = "normal",
                                  .count = total(&t->sample),
                                  .bound = t->sample.bound,
-                                 .high = GS_SPLIT_BIT(GS_SPLIT_TWO_OVER_ONE),
-                                 .low = GS_SPLIT_BIT(GS_SPLIT_ONE_OVER_EVEN)};
+                                 .high = wants_two(t) ? GS_SPLIT_BIT(GS_SPLIT_TWO_OVER_ONE) : 0,
+                                 .low = wants_one(t) ? GS_SPLIT_BIT(GS_SPLIT_ONE_OVER_EVEN) : 0};
     struct gs_split_odds odds;
     enum gs_status status = gs_split_null_run(&null, t->plan, a->values, &odds, t->error);
     if (status != GS_OK) return status;
@@ -101,14 +110,16 @@ static enum gs_status against_one_normal(struct test *t) {
 static enum gs_status against_even(struct test *t) {
     struct gs_split_answer *a = t->answer;
     gs_split_fit_even(&t->sample, &a->even);
+    bool flat = a->flat_p <= GS_SPLIT_LEVEL; /* a continuum must not be better as two pools */
+    unsigned two = wants_two(t) || flat ? GS_SPLIT_BIT(GS_SPLIT_TWO_OVER_EVEN) : 0;
+    unsigned one = wants_one(t) ? GS_SPLIT_BIT(GS_SPLIT_ONE_OVER_EVEN) : 0;
+    unsigned gap = t->plan->verdict_only ? 0 : GS_SPLIT_BIT(GS_SPLIT_GAP);
     struct gs_split_null null = {.draw = gs_split_draw_even,
                                  .context = &a->even,
                                  .stream = "even",
                                  .count = total(&t->sample),
                                  .bound = t->sample.bound,
-                                 .high = GS_SPLIT_BIT(GS_SPLIT_TWO_OVER_EVEN) |
-                                         GS_SPLIT_BIT(GS_SPLIT_ONE_OVER_EVEN) |
-                                         GS_SPLIT_BIT(GS_SPLIT_GAP)};
+                                 .high = two | one | gap};
     struct gs_split_odds odds;
     enum gs_status status = gs_split_null_run(&null, t->plan, a->values, &odds, t->error);
     if (status != GS_OK) return status;
@@ -219,8 +230,8 @@ static enum gs_status judge(struct test *t, const struct gs_split_heads *untrain
     status = against_one_peak(t);
     if (status == GS_OK) status = against_one_normal(t);
     if (status == GS_OK) status = against_even(t);
-    if (status == GS_OK) status = against_reference(t);
-    if (status == GS_OK && untrained && untrained->count) {
+    if (status == GS_OK && wants_one(t)) status = against_reference(t);
+    if (status == GS_OK && wants_two(t) && untrained && untrained->count) {
         t->answer->has_untrained = true;
         status = against_untrained(t, untrained);
     }

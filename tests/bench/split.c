@@ -2,10 +2,10 @@
  * [longest]]]
  *
  * For 1, 3, 5 and 10 seeds of 15 heads of each population (tests/analyses/split/populations.h):
- * verdicts, and p-values at most 0.05 of the parts. Results go to FILE as CSV, one line for each
- * ten samples; run again, it goes on where FILE ends, so it may be stopped at any moment. At the
- * end, or with 0 datasets, the table. longest: heads beyond so many tokens are censored. One
- * thread: OMP_NUM_THREADS=1 nice -n 19 bench_split FILE */
+ * verdicts, and p-values at most 0.05 of the parts (those that the verdict asked for). Results go
+ * to FILE as CSV, one line for each ten samples; run again, it goes on where FILE ends, so it may
+ * be stopped at any moment. At the end, or with 0 datasets, the table. longest: heads beyond so
+ * many tokens are censored. One thread: OMP_NUM_THREADS=1 nice -n 19 bench_split FILE */
 #include "analyses/split/split.h"
 #include "tests/analyses/split/populations.h"
 
@@ -61,7 +61,7 @@ static enum gs_status judge_one(enum gs_population population, size_t seeds, uin
     gs_random_seed(&random, index, stream);
     gs_population_draw(population, &random, seeds, longest, &heads);
     gs_population_draw(GS_INITIALISATION, &random, seeds, longest, &untrained);
-    struct gs_split_plan plan = {.seed = index, .replicates = replicates};
+    struct gs_split_plan plan = {.seed = index, .replicates = replicates, .verdict_only = true};
     enum gs_status status = gs_split_judge(&heads, &untrained, &plan, answer, error);
     gs_split_heads_clear(&heads);
     gs_split_heads_clear(&untrained);
@@ -97,13 +97,21 @@ static bool write_line(const char *path, unsigned population, unsigned size,
     return fclose(file) == 0;
 }
 
+/* Which are asked for: all, or those named. */
+static bool asked(unsigned population, char *const *wanted) {
+    if (!*wanted) return true;
+    while (*wanted)
+        if (strcmp(*wanted++, gs_population_name((enum gs_population)population)) == 0) return true;
+    return false;
+}
+
 static int go_on(const char *path, struct cell cells[GS_POPULATIONS][SIZES], uint64_t datasets,
-                 size_t replicates, double longest) {
+                 size_t replicates, double longest, char *const *wanted) {
     for (uint64_t done = 0; done < datasets; done += LINE)
         for (unsigned c = 0; c < GS_POPULATIONS * SIZES; c++) {
             unsigned population = c / SIZES, size = c % SIZES;
             struct cell *cell = &cells[population][size], line = {0};
-            if (cell->samples > done) continue;
+            if (cell->samples > done || !asked(population, wanted)) continue;
             for (uint64_t i = 0; i < LINE; i++) {
                 struct gs_split_answer answer;
                 struct gs_error error;
@@ -137,8 +145,9 @@ static void print_table(struct cell cells[GS_POPULATIONS][SIZES]) {
 }
 
 int main(int argc, char **argv) {
-    if (argc < 2 || argc > 5) {
-        fprintf(stderr, "usage: bench_split FILE [datasets [replicates [longest]]]\n");
+    if (argc < 2) {
+        fprintf(stderr,
+                "usage: bench_split FILE [datasets [replicates [longest [population...]]]]\n");
         return 2;
     }
     static struct cell cells[GS_POPULATIONS][SIZES];
@@ -148,7 +157,8 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s does not end in a whole line: delete its last one\n", argv[1]);
         return 3;
     }
-    int status = go_on(argv[1], cells, datasets, replicates, argc > 4 ? strtod(argv[4], NULL) : 0);
+    double longest = argc > 4 ? strtod(argv[4], NULL) : 0;
+    int status = go_on(argv[1], cells, datasets, replicates, longest, argv + (argc > 5 ? 5 : argc));
     if (status == 0) print_table(cells);
     return status;
 }
