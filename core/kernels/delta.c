@@ -3,6 +3,7 @@
 
 #include "core/kernels/kernels.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 extern const struct gs_delta_kernels gs_delta_table_generic;
@@ -20,8 +21,15 @@ static const struct gs_delta_kernels *table_of(const struct gs_kernels *kernels)
     return &gs_delta_table_generic;
 }
 
+static _Atomic(const struct gs_delta_kernels *) replacement;
+
 const struct gs_delta_kernels *gs_delta_kernels(void) {
-    return table_of(gs_kernels());
+    const struct gs_delta_kernels *other = atomic_load_explicit(&replacement, memory_order_relaxed);
+    return other ? other : table_of(gs_kernels());
+}
+
+void gs_delta_kernels_replace(const struct gs_delta_kernels *table) {
+    atomic_store(&replacement, table);
 }
 
 const struct gs_delta_kernels *gs_delta_kernels_at(size_t index) {

@@ -84,6 +84,8 @@ struct gs_delta_kernels {
 /* The table in use: the one of gs_kernels; and the one for gs_kernels_at(index), or NULL. */
 const struct gs_delta_kernels *gs_delta_kernels(void);
 const struct gs_delta_kernels *gs_delta_kernels_at(size_t index);
+/* Use another one from now on (NULL: as above again), for profiles: see gs_kernels_replace. */
+void gs_delta_kernels_replace(const struct gs_delta_kernels *table);
 
 /* Columns that n take in a chunk of these kernels, and floats of scratch. */
 size_t gs_delta_width(const struct gs_delta_kernels *kernels, size_t n);

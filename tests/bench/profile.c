@@ -2,6 +2,7 @@
 
 #include "core/base/environment.h"
 #include "core/kernels/attention.h"
+#include "core/kernels/delta.h"
 #include "core/kernels/kernels.h"
 
 #include <omp.h>
@@ -10,9 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-enum part { PRODUCTS, WEIGHT_GRADIENTS, MEMORY, ATTENTION, ELEMENTWISE, DECODING, PARTS };
+enum part { PRODUCTS, WEIGHT_GRADIENTS, MEMORY, ATTENTION, DELTA, ELEMENTWISE, DECODING, PARTS };
 static const char *const NAMES[PARTS] = {"products",  "weight gradients", "memory heads",
-                                         "attention", "elementwise",      "decoding"};
+                                         "attention", "delta rule",       "elementwise",
+                                         "decoding"};
 
 enum { MOST_THREADS = 256 };
 /* A thread's sums, on cache lines of their own. */
@@ -26,6 +28,8 @@ static const struct gs_kernels *real;
 static struct gs_kernels measuring;
 static const struct gs_attention_kernels *real_attention;
 static struct gs_attention_kernels measuring_attention;
+static const struct gs_delta_kernels *real_delta;
+static struct gs_delta_kernels measuring_delta;
 static uint64_t began;
 static size_t vocabulary;
 
@@ -150,6 +154,19 @@ static void m_attention_backward(const struct gs_attention *attention, size_t fi
     add(ATTENTION, start);
 }
 
+static void m_delta(const struct gs_delta_chunk *chunk, float *x, float *o, float *S) {
+    uint64_t start = ticks();
+    real_delta->forward(chunk, x, o, S);
+    add(DELTA, start);
+}
+
+static void m_delta_backward(const struct gs_delta_chunk *chunk,
+                             const struct gs_delta_gradient *gradient) {
+    uint64_t start = ticks();
+    real_delta->backward(chunk, gradient);
+    add(DELTA, start);
+}
+
 void bench_profile_vocabulary(size_t vocab) {
     vocabulary = vocab;
 }
@@ -184,8 +201,13 @@ void bench_profile_begin(void) {
     measuring_attention = *real_attention;
     measuring_attention.forward = m_attention;
     measuring_attention.backward = m_attention_backward;
+    real_delta = gs_delta_kernels();
+    measuring_delta = *real_delta;
+    measuring_delta.forward = m_delta;
+    measuring_delta.backward = m_delta_backward;
     memset(sums, 0, sizeof sums);
     gs_attention_kernels_replace(&measuring_attention);
+    gs_delta_kernels_replace(&measuring_delta);
     gs_kernels_replace(&measuring);
     began = ticks();
 }
@@ -194,6 +216,7 @@ void bench_profile_end(const char *what, double seconds) {
     const double whole = (double)(ticks() - began) * gs_threads_get();
     gs_kernels_replace(NULL);
     gs_attention_kernels_replace(NULL);
+    gs_delta_kernels_replace(NULL);
     double rest = 100;
     printf("%s, %.3f s, share of all threads' time:", what, seconds);
     for (size_t part = 0; part < PARTS; part++) {

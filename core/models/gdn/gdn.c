@@ -81,6 +81,7 @@ static void begin_window(struct gs_gdn_runner *r, struct gs_state *state, const 
     r->past = state->parts[GS_GDN_PAST].values;
     r->wanted = tap ? tap->wanted : NULL;
     r->handing = (struct gs_gdn_handing){.status = GS_OK};
+    r->kernels = gs_delta_kernels();
     memcpy(r->tokens, tokens, r->batch * steps * sizeof *tokens);
     if (r->has_loss_gradient) gs_output_clear(&r->weights.output); /* a backward that never came */
     r->has_loss_gradient = false;
@@ -113,6 +114,7 @@ static enum gs_status forward(void *runner, struct gs_state *state, const uint32
 /* ---- backward ----------------------------------------------------------------------------- */
 
 static void begin_backward(struct gs_gdn_runner *r) {
+    r->kernels = gs_delta_kernels(); /* a profile may have replaced them */
     const struct gs_gdn_config *c = r->config;
     const size_t B = r->options.batch, units = B * c->heads;
     struct gs_gdn_back *back = &r->back;
