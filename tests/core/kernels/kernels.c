@@ -83,6 +83,13 @@ static void plain_rms(const struct plain *p, const double *x, double *y) {
     for (size_t i = 0; i < p->n; i++) y[i] = x[i] / sqrt(sum / (double)p->n + 1e-6);
 }
 
+/* x = [x | w] */
+static void plain_norm(const struct plain *p, const double *x, double *y) {
+    double sum = 0;
+    for (size_t i = 0; i < p->m; i++) sum += x[i] * x[i];
+    for (size_t i = 0; i < p->m; i++) y[i] = x[i] / sqrt(sum / (double)p->m + 1e-6) * x[p->m + i];
+}
+
 static void plain_unit_relu(const struct plain *p, const double *x, double *y) {
     double sum = 0;
     for (size_t i = 0; i < p->n; i++) {
@@ -126,6 +133,34 @@ static void check_rms(const struct gs_kernels *k, size_t n) {
     for (size_t i = 0; i < n; i++) expected[i] = (double)sum[i] + (double)dx[i];
     k->rms_backward(dy, y, s, n, sum, true);
     near_all("rms backward, added", k, n, sum, expected, n, 1e-6);
+}
+
+static void check_norm(const struct gs_kernels *k, size_t n) {
+    float x[2 * MOST] = {0}, y[MOST] = {0}, dy[MOST] = {0}, dx[MOST] = {0}, dw[MOST] = {0};
+    double wide[2 * MOST] = {0}, expected[2 * MOST] = {0}, before[MOST], above[MOST];
+    const struct plain plain = {.n = 2 * n, .m = n, .f = plain_norm};
+    fill(x, 2 * n, 2);
+    fill(dy, n, 1);
+    fill(dx, n, 1);
+    fill(dw, n, 1);
+    widen(x, 2 * n, wide);
+    widen(dw, n, before);
+    widen(dx, n, above);
+    k->norm(x, x + n, n, y);
+    plain_norm(&plain, wide, expected);
+    near_all("norm", k, n, y, expected, n, 1e-6);
+    difference(&plain, wide, dy, expected);
+    const float s = k->rms(x, n, y);
+    double size = 1; /* of what cancels */
+    for (size_t i = 0; i < n; i++) size = fmax(size, fabs((double)(dy[i] * s * x[n + i])));
+    k->norm_backward(dy, x, x + n, n, dx, true, dw);
+    for (size_t i = 0; i < n; i++) {
+        gs_assert_near("norm's dx", (double)dx[i] - above[i], expected[i], 3e-6 * size, 0);
+        gs_assert_near("norm's dw", (double)dw[i] - before[i], expected[n + i], 3e-6 * size, 0);
+    }
+    k->norm_backward(dy, x, x + n, n, dy, false, dw); /* in place, overwriting */
+    for (size_t i = 0; i < n; i++)
+        gs_assert_near("norm's dx", (double)dy[i], expected[i], 3e-6 * size, 0);
 }
 
 static void check_unit_relu(const struct gs_kernels *k, size_t n) {
@@ -501,6 +536,7 @@ static void bf16_rounds_to_nearest_even(void **unused) {
         each(check_##name);                                                                        \
     }
 CHECK(rms)
+CHECK(norm)
 CHECK(unit_relu)
 CHECK(gates)
 CHECK(sums)
@@ -511,6 +547,7 @@ CHECK(product)
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rms),
+        cmocka_unit_test(norm),
         cmocka_unit_test(unit_relu),
         cmocka_unit_test(gates),
         cmocka_unit_test(sums),
