@@ -111,7 +111,7 @@ static enum gs_status against_even(struct test *t) {
     struct gs_split_answer *a = t->answer;
     gs_split_fit_even(&t->sample, &a->even);
     bool flat = a->flat_p <= GS_SPLIT_LEVEL; /* a continuum must not be better as two pools */
-    unsigned two = wants_two(t) || flat ? GS_SPLIT_BIT(GS_SPLIT_TWO_OVER_EVEN) : 0;
+    unsigned two = !t->plan->verdict_only || flat ? GS_SPLIT_BIT(GS_SPLIT_TWO_OVER_EVEN) : 0;
     unsigned one = wants_one(t) ? GS_SPLIT_BIT(GS_SPLIT_ONE_OVER_EVEN) : 0;
     unsigned gap = t->plan->verdict_only ? 0 : GS_SPLIT_BIT(GS_SPLIT_GAP);
     struct gs_split_null null = {.draw = gs_split_draw_even,

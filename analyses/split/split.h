@@ -19,7 +19,8 @@
 enum { GS_SPLIT_FEWEST_HEADS = 8 };
 
 enum gs_split_verdict {
-    GS_SPLIT_TWO_POOLS, /* not one peak, and two pools describe the heads better than one or none */
+    GS_SPLIT_TWO_POOLS, /* not one peak, which an even spread is, too; two pools describe the heads
+                           better than one, and stand within seeds */
     GS_SPLIT_CONTINUUM, /* pools as clear as the paper's are excluded; evenly spread rather than
                            gathered, and not better described by two pools */
     GS_SPLIT_ONE_POOL,  /* pools as clear as the paper's are excluded; gathered round one value
