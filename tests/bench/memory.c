@@ -40,7 +40,8 @@ static void step(struct gs_model *model, const struct gs_training_setting *setti
                                               .steps = setting->seq_len,
                                               .train = true,
                                               .recompute_every = setting->recompute_every};
-    const struct gs_adamw_options adam = {0.9, 0.95, 1e-8, 0.1, 1.0};
+    const struct gs_adamw_options adam = {
+        .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weight_decay = 0.1, .clip_norm = 1.0};
     const size_t count = setting->batch_size * setting->seq_len;
     struct gs_parameters *parameters = gs_model_parameters(model), *gradients = NULL;
     struct gs_runner *runner = NULL;

@@ -10,9 +10,12 @@
 enum { WIDTH = 6, HEADS = 2, SEQUENCES = 5, LENGTH = 10 };
 static struct gs_error error;
 static const struct gs_channel channels[] = {
-    {GS_CHANNEL_LOG_DECAY, "m1", "gpn", HEADS},    {GS_CHANNEL_STATE, "layer00", "", WIDTH},
-    {GS_CHANNEL_STATE, "final", "", WIDTH},        {GS_CHANNEL_WRITE_STRENGTH, "m1", "gpn", HEADS},
-    {GS_CHANNEL_MEMORY_NORM, "m2", "", HEADS + 1}, {GS_CHANNEL_READ_SHARE, "m1", "", 1},
+    {.group = GS_CHANNEL_LOG_DECAY, .name = "m1", .rule = "gpn", .width = HEADS},
+    {.group = GS_CHANNEL_STATE, .name = "layer00", .width = WIDTH},
+    {.group = GS_CHANNEL_STATE, .name = "final", .width = WIDTH},
+    {.group = GS_CHANNEL_WRITE_STRENGTH, .name = "m1", .rule = "gpn", .width = HEADS},
+    {.group = GS_CHANNEL_MEMORY_NORM, .name = "m2", .width = HEADS + 1},
+    {.group = GS_CHANNEL_READ_SHARE, .name = "m1", .width = 1},
 };
 enum { CHANNELS = sizeof channels / sizeof *channels };
 
