@@ -33,12 +33,6 @@ static bool within_seeds(const struct gs_split_answer *a) {
     return 3 * a->seeds_on_both_sides >= 2 * a->seeds;
 }
 
-/* By likelihood alone: that an even spread is no explanation, the test against one peak has said.
- */
-static bool beats_even(const struct gs_split_answer *a) {
-    return a->values[GS_SPLIT_TWO_OVER_EVEN] > 0;
-}
-
 /* The paper's valley stands empty between heads on both sides: too few of them, it may be, but that
  * is how its pools look. */
 static bool empty_valley(const struct gs_split_answer *a) {
@@ -52,9 +46,9 @@ static bool excluded(const struct gs_split_answer *a) {
 
 static enum gs_split_verdict shape(const struct gs_split_answer *a) {
     if (isnan(a->one_peak_p)) return GS_SPLIT_UNDECIDED;
+    /* an even spread has one peak, too: it need not be rejected twice */
     if (small(a->one_peak_p))
-        return small(a->one_p) && beats_even(a) && within_seeds(a) ? GS_SPLIT_TWO_POOLS
-                                                                   : GS_SPLIT_UNDECIDED;
+        return small(a->one_p) && within_seeds(a) ? GS_SPLIT_TWO_POOLS : GS_SPLIT_UNDECIDED;
     if (!excluded(a)) return GS_SPLIT_UNDECIDED;
     bool peaked = small(a->peaked_p), flat = small(a->flat_p);
     if (peaked && flat) peaked = a->values[GS_SPLIT_ONE_OVER_EVEN] > 0;

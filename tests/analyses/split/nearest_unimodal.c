@@ -89,14 +89,14 @@ static void end_row(struct peak *k, double right, double distances) {
     k->p.rows++;
 }
 
-/* Convex where sign is 1, concave where −1: (y_b − y_a)/(x_b − x_a) ≤ sign (y_c − y_b)/(x_c − x_b).
- */
+/* Convex where sign is 1, concave where −1: the slope from a to b is at most, or at least, that from
+ * b to c; times both widths, which may be tiny. */
 static void bend(struct peak *k, size_t a, double sign) {
     size_t value = a <= k->m ? a : a - 1;
     double left = k->x[value + 1] - k->x[value], right = k->x[value + 2] - k->x[value + 1];
-    height(k, a, -sign / left);
-    height(k, a + 1, sign / left + sign / right);
-    height(k, a + 2, -sign / right);
+    height(k, a, -sign * right);
+    height(k, a + 1, sign * (left + right));
+    height(k, a + 2, -sign * left);
     end_row(k, 0, 0);
 }
 
