@@ -89,8 +89,8 @@ static void end_row(struct peak *k, double right, double distances) {
     k->p.rows++;
 }
 
-/* Convex where sign is 1, concave where −1: the slope from a to b is at most, or at least, that from
- * b to c; times both widths, which may be tiny. */
+/* Convex where sign is 1, concave where −1: the slope from a to b is at most, or at least, that
+ * from b to c; times both widths, which may be tiny. */
 static void bend(struct peak *k, size_t a, double sign) {
     size_t value = a <= k->m ? a : a - 1;
     double left = k->x[value + 1] - k->x[value], right = k->x[value + 2] - k->x[value + 1];
