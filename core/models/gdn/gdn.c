@@ -121,8 +121,10 @@ static void begin_backward(struct gs_gdn_runner *r) {
     r->wanted = NULL;
     r->memory = r->saved_memory; /* which layers that are run again overwrite, each its own part */
     r->past = r->saved_past;
-    memset(back->memory, 0, B * gs_gdn_memory_width(c) * sizeof(float));
-    memset(back->past, 0, B * gs_gdn_past_width(c) * sizeof(float));
+    if (r->run == 0) { /* nothing flows back */
+        memset(back->memory, 0, B * gs_gdn_memory_width(c) * sizeof(float));
+        memset(back->past, 0, B * gs_gdn_past_width(c) * sizeof(float));
+    }
     memset(back->read_norm, 0, c->layers * units * c->value * sizeof(float));
     memset(back->gates, 0, c->layers * units * 2 * sizeof(double));
     memset(back->taps, 0, c->layers * B * GS_CONV_WIDTH * gs_gdn_channels(c) * sizeof(float));

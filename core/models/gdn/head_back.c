@@ -1,4 +1,4 @@
-/* One head of one sequence back through a segment, chunk by chunk from the last. Gradients of the
+/* One head of one sequence back through a window, chunk by chunk from the last. Gradients of the
  * projections take the places of these on the tape: what an earlier chunk still reads stands
  * before. */
 #include "core/kernels/kernels.h"
@@ -121,24 +121,13 @@ static void conv_inputs(const struct gs_gdn_unit *u, const struct piece *p, size
     }
 }
 
-/* The gradient of the past after the segment goes to the rows that it was; those before the segment
- * and what their convolutions leave become the gradient of the past before it. */
+/* What the first rows' convolutions leave is the gradient of the past before the window. */
 static void past_back(const struct gs_gdn_unit *u, const struct piece *p) {
     const struct gs_gdn_runner *r = u->runner;
-    const size_t channels = gs_gdn_channels(r->config), count = r->columns.count;
+    const size_t channels = gs_gdn_channels(r->config);
     float *past = r->back.past + u->sequence * gs_gdn_past_width(r->config) +
                   u->layer * PAST * channels + p->column;
-    float *in = r->layers[u->layer].in + u->sequence * u->steps * count + p->column;
-    for (size_t i = 0; i < PAST; i++)
-        if (u->steps + i >= PAST)
-            gs_kernels()->add(past + i * channels, p->n, in + (u->steps + i - PAST) * count);
-    for (size_t i = PAST; i-- > 0;) {
-        float *before = u->work->past_row;
-        conv_input(u, p, (ptrdiff_t)i - PAST, before);
-        if (i >= u->steps) /* fewer than three steps: this row has only moved */
-            gs_kernels()->add(past + (i - u->steps) * channels, p->n, before);
-        memcpy(past + i * channels, before, p->n * sizeof(float));
-    }
+    for (size_t i = 0; i < PAST; i++) conv_input(u, p, (ptrdiff_t)i - PAST, past + i * channels);
 }
 
 /* ---- the unit ----------------------------------------------------------------------------- */
@@ -210,7 +199,6 @@ void gs_gdn_unit_backward(const struct gs_gdn_unit *u) {
     struct piece pieces[3];
     find_pieces(u, pieces);
     memset(dS, 0, r->keys * r->values * sizeof *dS);
-    for (size_t i = 0; i < dk; i++) memcpy(dS + i * r->values, state + i * dv, dv * sizeof *dS);
     memset(dpre_row(u, 0), 0, PAST * dpre_width(c) * sizeof(float));
     for (size_t i = gs_gdn_chunks(u->steps); i-- > 0;)
         chunk_back(u, i * C, gs_gdn_smaller(C, u->steps - i * C));

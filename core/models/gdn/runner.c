@@ -84,7 +84,6 @@ static void plan_chunk(struct gs_arena *arena, const struct gs_gdn_runner *r,
     w->dpre =
         gs_arena_floats(arena, C + GS_GDN_PAST_ROWS, 2 * r->config->key + r->config->value, 1);
     w->zero = gs_arena_floats(arena, wide, 1, 1);
-    w->past_row = gs_arena_floats(arena, wide, 1, 1);
 }
 
 static void plan_work(struct gs_arena *arena, struct gs_gdn_runner *r) {

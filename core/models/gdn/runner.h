@@ -39,7 +39,7 @@ struct gs_gdn_work {
     float *dlog_decay, *dstrength;
     float *q_factor, *k_factor; /* (CHUNK) of the unit vectors */
     float *dpre;                /* (CHUNK + 3, 2 dk + dv) before the convolutions' silu */
-    float *zero, *past_row;     /* (dk or dv): zeros, and scratch */
+    float *zero;                /* (dk or dv) zeros */
 };
 
 /* Backward. */
@@ -49,7 +49,7 @@ struct gs_gdn_back {
     float *activation;    /* (rows, f) */
     float *read;          /* (rows, H dv) gradient of what is read, then what was read */
     float *norms[2];      /* (blocks, d): gradients of norms, block by block */
-    float *memory, *past; /* gradients of the state after the window, then before it */
+    float *memory, *past; /* gradients of the state before the window */
     /* Of units or sequences, for each layer: */
     float *read_norm; /* (layers, units, dv) */
     double *gates;    /* (layers, units, 2): A_log, dt_bias */
@@ -139,7 +139,7 @@ void gs_gdn_conv_rows(const struct gs_gdn_unit *unit, size_t t, size_t column,
                       const float *rows[GS_CONV_WIDTH]);
 
 /* head_back.c: the same unit back. back.read (rows, H dv) has the gradient of what is read and gets
- * what was read; back.memory and back.past, of the state after the segment, get that before it. */
+ * what was read; back.memory and back.past get the gradient of the state before the window. */
 void gs_gdn_unit_backward(const struct gs_gdn_unit *unit);
 
 /* gdn.c: the layer that waits to be handed over, if one does. Called by all threads of a region, of
