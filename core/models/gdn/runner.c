@@ -132,7 +132,8 @@ static void plan_back(struct gs_arena *arena, struct gs_gdn_runner *r) {
     r->saved_past = gs_arena_floats(arena, B, gs_gdn_past_width(c), 1);
 }
 
-static void plan_all(struct gs_arena *arena, struct gs_gdn_runner *r) {
+static void plan_all(struct gs_arena *arena, void *runner) {
+    struct gs_gdn_runner *r = runner;
     plan_tapes(arena, r);
     plan_work(arena, r);
     plan_decoding(arena, r);
@@ -161,18 +162,11 @@ enum gs_status gs_gdn_runner_create(struct gs_model *model, const struct gs_runn
     choose_sizes(r);
     enum gs_status status = gs_gdn_weights_create(
         r->config, gs_model_parameters(model), options->train, options->bf16, &r->weights, error);
-    struct gs_arena arena = {0};
-    if (status == GS_OK) {
-        plan_all(&arena, r);
-        r->arena = arena.wrapped ? NULL : gs_calloc(arena.bytes, 1);
-        if (!r->arena) status = gs_fail_memory(error, arena.bytes, "a run's working space");
-    }
+    if (status == GS_OK) status = gs_arena_place(plan_all, r, &r->arena, error);
     if (status != GS_OK) {
         gs_gdn_runner_destroy(r);
         return status;
     }
-    arena = (struct gs_arena){.base = r->arena};
-    plan_all(&arena, r);
     *runner = r;
     return GS_OK;
 }

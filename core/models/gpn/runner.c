@@ -162,7 +162,8 @@ static void plan_back(struct gs_arena *arena, struct gs_gpn_runner *r) {
     r->a_log_sum = gs_arena_take(arena, c->heads, 1, 1, sizeof *r->a_log_sum);
 }
 
-static void plan_all(struct gs_arena *arena, struct gs_gpn_runner *r) {
+static void plan_all(struct gs_arena *arena, void *runner) {
+    struct gs_gpn_runner *r = runner;
     plan_tape(arena, r);
     plan_work(arena, r);
     plan_ground(arena, r);
@@ -221,18 +222,11 @@ enum gs_status gs_gpn_runner_create(struct gs_model *model, const struct gs_runn
     for (size_t i = 0; i < r->metric_count; i++) r->metrics[i].name = METRICS[i];
     enum gs_status status = gs_gpn_weights_create(
         r->config, gs_model_parameters(model), options->train, options->bf16, &r->weights, error);
-    struct gs_arena arena = {0};
-    if (status == GS_OK) {
-        plan_all(&arena, r);
-        r->arena = arena.wrapped ? NULL : gs_calloc(arena.bytes, 1);
-        if (!r->arena) status = gs_fail_memory(error, arena.bytes, "a run's working space");
-    }
+    if (status == GS_OK) status = gs_arena_place(plan_all, r, &r->arena, error);
     if (status != GS_OK) {
         gs_gpn_runner_destroy(r);
         return status;
     }
-    arena = (struct gs_arena){.base = r->arena};
-    plan_all(&arena, r);
     *runner = r;
     return GS_OK;
 }

@@ -21,3 +21,14 @@ void *gs_arena_take(struct gs_arena *arena, size_t a, size_t b, size_t c, size_t
 float *gs_arena_floats(struct gs_arena *arena, size_t a, size_t b, size_t c) {
     return gs_arena_take(arena, a, b, c, sizeof(float));
 }
+
+enum gs_status gs_arena_place(gs_arena_plan plan, void *runner, void **base,
+                              struct gs_error *error) {
+    struct gs_arena arena = {0};
+    plan(&arena, runner);
+    *base = arena.wrapped ? NULL : gs_calloc(arena.bytes, 1);
+    if (!*base) return gs_fail_memory(error, arena.bytes, "a run's working space");
+    arena = (struct gs_arena){.base = *base};
+    plan(&arena, runner);
+    return GS_OK;
+}

@@ -7,6 +7,8 @@
 #ifndef GS_CORE_MODELS_PARTS_ARENA_H
 #define GS_CORE_MODELS_PARTS_ARENA_H
 
+#include "core/base/status.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,5 +22,11 @@ struct gs_arena {
 void *gs_arena_take(struct gs_arena *arena, size_t a, size_t b, size_t c, size_t size);
 /* The same for floats. */
 float *gs_arena_floats(struct gs_arena *arena, size_t a, size_t b, size_t c);
+
+typedef void (*gs_arena_plan)(struct gs_arena *arena, void *runner);
+/* Go through a runner's plan twice. *base receives the zeroed allocation, which the caller releases
+ * with gs_free; NULL with GS_MEMORY when there is no room. */
+enum gs_status gs_arena_place(gs_arena_plan plan, void *runner, void **base,
+                              struct gs_error *error);
 
 #endif

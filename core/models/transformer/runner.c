@@ -91,9 +91,14 @@ static void plan_back(struct gs_arena *arena, struct gs_transformer_runner *r) {
     r->d_predicting = gs_arena_floats(arena, rows, d, 1);
 }
 
-static void plan_all(struct gs_arena *arena, struct gs_transformer_runner *r) {
+static void plan_all(struct gs_arena *arena, void *runner) {
+    struct gs_transformer_runner *r = runner;
     const struct gs_transformer_config *c = r->config;
     const size_t rows = r->options.batch * r->options.steps, d = c->width;
+    if (!sizes_fit(&r->options)) {
+        arena->wrapped = true;
+        return;
+    }
     r->cosines = gs_arena_floats(arena, r->options.steps, r->head / 2, 1);
     r->sines = gs_arena_floats(arena, r->options.steps, r->head / 2, 1);
     r->stream = gs_arena_floats(arena, r->options.train ? c->layers + 1 : 2, rows, d);
@@ -114,7 +119,6 @@ size_t gs_transformer_runner_bytes(const void *config, const struct gs_runner_op
     const bool train = options->train;
     const size_t d = c->width;
     struct gs_arena arena = {0};
-    if (!sizes_fit(options)) return SIZE_MAX;
     choose_sizes(&r);
     plan_all(&arena, &r);
     size_t floats = gs_linear_direct_floats(d, 3 * d, train) + gs_linear_direct_floats(d, d, train);
@@ -182,19 +186,11 @@ enum gs_status gs_transformer_runner_create(struct gs_model *model,
     enum gs_status status =
         gs_transformer_tensors_find(r->config, gs_model_parameters(model), &r->tensors, error);
     if (status == GS_OK) status = create_weights(r, error);
-    struct gs_arena arena = {0};
-    if (status == GS_OK) {
-        arena.wrapped = !sizes_fit(options);
-        plan_all(&arena, r);
-        r->arena = arena.wrapped ? NULL : gs_calloc(arena.bytes, 1);
-        if (!r->arena) status = gs_fail_memory(error, arena.bytes, "a run's working space");
-    }
+    if (status == GS_OK) status = gs_arena_place(plan_all, r, &r->arena, error);
     if (status != GS_OK) {
         gs_transformer_runner_destroy(r);
         return status;
     }
-    arena = (struct gs_arena){.base = r->arena};
-    plan_all(&arena, r);
     find_angles(r);
     *runner = r;
     return GS_OK;
