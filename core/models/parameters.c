@@ -83,6 +83,24 @@ void gs_parameters_destroy(struct gs_parameters *parameters) {
     gs_free(parameters);
 }
 
+const struct gs_tensor *gs_tensor_find(const struct gs_tensor *tensors, size_t count,
+                                       const char *name, size_t rank) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(tensors[i].name, name) == 0 && tensors[i].rank == rank) return &tensors[i];
+    return NULL;
+}
+
+size_t gs_tensor_layers(const struct gs_tensor *tensors, size_t count, const char *prefix,
+                        const char *suffix, size_t most) {
+    size_t layers = 0;
+    for (; layers <= most; layers++) {
+        char name[GS_PARAMETER_NAME];
+        snprintf(name, sizeof name, "%s%zu%s", prefix, layers, suffix);
+        if (!gs_tensor_find(tensors, count, name, 1)) break;
+    }
+    return layers;
+}
+
 struct gs_tensor *gs_parameters_find(const struct gs_parameters *parameters, const char *name) {
     for (size_t i = 0; i < parameters->tensor_count; i++)
         if (strcmp(parameters->tensors[i].name, name) == 0) return &parameters->tensors[i];

@@ -43,6 +43,14 @@ struct gs_parameters {
     float *values;             /* the one allocation; gaps between tensors are zero and stay so */
 };
 
+/* The tensor of that name and rank in a list, borrowed; NULL when there is none. */
+const struct gs_tensor *gs_tensor_find(const struct gs_tensor *tensors, size_t count,
+                                       const char *name, size_t rank);
+/* How many layers a list has, `most` + 1 at the most: there are tensors of rank 1 by the names
+ * prefix0suffix, prefix1suffix, … up to one less than that. */
+size_t gs_tensor_layers(const struct gs_tensor *tensors, size_t count, const char *prefix,
+                        const char *suffix, size_t most);
+
 /* Build from a declared list (values pointers ignored, names unique): allocates zeros. */
 enum gs_status gs_parameters_create(const struct gs_tensor *declared, size_t count,
                                     struct gs_parameters **parameters, struct gs_error *error);

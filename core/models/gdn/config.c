@@ -2,6 +2,7 @@
 
 #include "core/base/memory.h"
 #include "core/models/fields.h"
+#include "core/models/parts/layer_streams.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,37 +63,25 @@ struct gs_json *gs_gdn_config_json(const void *config) {
 
 /* ---- from names and shapes ---------------------------------------------------------------- */
 
-static const struct gs_tensor *find(const struct gs_tensor *tensors, size_t count, const char *name,
-                                    size_t rank) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(tensors[i].name, name) == 0 && tensors[i].rank == rank) return &tensors[i];
-    return NULL;
-}
-
-static size_t count_layers(const struct gs_tensor *tensors, size_t count) {
-    size_t layers = 0;
-    for (; layers <= MOST_LAYERS; layers++) {
-        char name[GS_PARAMETER_NAME];
-        snprintf(name, sizeof name, "model.layers.%zu.attn.A_log", layers);
-        if (!find(tensors, count, name, 1)) break;
-    }
-    return layers;
-}
-
 enum gs_status gs_gdn_infer(const struct gs_tensor *tensors, size_t count, void **config,
                             struct gs_error *error) {
     *config = NULL;
-    const struct gs_tensor *embedding = find(tensors, count, "model.embeddings.weight", 2);
-    const struct gs_tensor *heads = find(tensors, count, "model.layers.0.attn.A_log", 1);
-    const struct gs_tensor *key = find(tensors, count, "model.layers.0.attn.k_proj.weight", 2);
-    const struct gs_tensor *value = find(tensors, count, "model.layers.0.attn.v_proj.weight", 2);
-    const struct gs_tensor *ffn = find(tensors, count, "model.layers.0.mlp.gate_proj.weight", 2);
+    const struct gs_tensor *embedding =
+        gs_tensor_find(tensors, count, "model.embeddings.weight", 2);
+    const struct gs_tensor *heads = gs_tensor_find(tensors, count, "model.layers.0.attn.A_log", 1);
+    const struct gs_tensor *key =
+        gs_tensor_find(tensors, count, "model.layers.0.attn.k_proj.weight", 2);
+    const struct gs_tensor *value =
+        gs_tensor_find(tensors, count, "model.layers.0.attn.v_proj.weight", 2);
+    const struct gs_tensor *ffn =
+        gs_tensor_find(tensors, count, "model.layers.0.mlp.gate_proj.weight", 2);
     if (!embedding || !heads || !key || !value || !ffn) return GS_OK;
-    struct gs_gdn_config c = {.vocab = embedding->shape[0],
-                              .width = embedding->shape[1],
-                              .layers = count_layers(tensors, count),
-                              .ffn = ffn->shape[0],
-                              .heads = heads->shape[0]};
+    struct gs_gdn_config c = {
+        .vocab = embedding->shape[0],
+        .width = embedding->shape[1],
+        .layers = gs_tensor_layers(tensors, count, "model.layers.", ".attn.A_log", MOST_LAYERS),
+        .ffn = ffn->shape[0],
+        .heads = heads->shape[0]};
     if (!c.vocab || !c.width || !c.ffn || !c.heads || !key->shape[0] || !value->shape[0] ||
         key->shape[0] % c.heads || value->shape[0] % c.heads) {
         gs_fail(error, GS_CONFIG, "the heads' sizes do not follow from the shapes");
@@ -110,24 +99,14 @@ enum gs_status gs_gdn_infer(const struct gs_tensor *tensors, size_t count, void 
 
 /* ---- streams and memories ----------------------------------------------------------------- */
 
-static struct gs_channel *channel(struct gs_shape *shape, enum gs_channel_group group,
-                                  size_t width) {
-    struct gs_channel *c = &shape->channels[shape->channel_count++];
-    c->group = group;
-    c->width = width;
-    return c;
-}
-
-static void name_layer(struct gs_channel *channel, size_t layer) {
-    snprintf(channel->name, sizeof channel->name, "layer%02zu", layer);
-}
-
 static void memory_channels(struct gs_shape *shape, const struct gs_gdn_config *c, size_t layer) {
     static const enum gs_channel_group GROUPS[GS_GDN_GATES] = {
         GS_CHANNEL_LOG_DECAY, GS_CHANNEL_WRITE_STRENGTH, GS_CHANNEL_MEMORY_NORM};
     for (size_t i = 0; i < GS_GDN_GATES; i++) {
-        struct gs_channel *made = channel(shape, GROUPS[i], c->heads);
-        name_layer(made, layer);
+        struct gs_channel *made = &shape->channels[shape->channel_count++];
+        made->group = GROUPS[i];
+        made->width = c->heads;
+        gs_layer_name(made, layer);
         snprintf(made->rule, sizeof made->rule, "gated_delta");
     }
 }
@@ -144,20 +123,10 @@ enum gs_status gs_gdn_describe(const void *config, struct gs_shape *shape, struc
     shape->channels = gs_calloc(channels, sizeof *shape->channels);
     if (!shape->channels)
         return gs_fail_memory(error, channels * sizeof *shape->channels, "channels");
+    gs_layer_streams(shape, c->layers, c->width);
     shape->vocab = c->vocab;
-    shape->state_width = c->width;
-    shape->first = 1;
-    shape->decodable = gs_gdn_final_channel(c);
     shape->embedding_width = c->width;
     shape->embedding = "model.embeddings.weight";
-    for (size_t i = 0; i < c->layers; i++) {
-        struct gs_channel *made = channel(shape, GS_CHANNEL_STATE, c->width);
-        name_layer(made, i);
-        made->decoder = "the final norm and the output matrix";
-    }
-    struct gs_channel *final = channel(shape, GS_CHANNEL_STATE, c->width);
-    snprintf(final->name, sizeof final->name, "final");
-    final->decoder = "the output matrix";
     for (size_t i = 0; i < c->layers; i++) memory_channels(shape, c, i);
     part(shape, "S", c->layers * c->heads * c->key * c->value);
     part(shape, "conv", c->layers * 3 * gs_gdn_channels(c));

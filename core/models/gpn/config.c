@@ -62,36 +62,19 @@ struct gs_json *gs_gpn_config_json(const void *config) {
 
 /* ---- from names and shapes ---------------------------------------------------------------- */
 
-static const struct gs_tensor *find(const struct gs_tensor *tensors, size_t count, const char *name,
-                                    size_t rank) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(tensors[i].name, name) == 0 && tensors[i].rank == rank) return &tensors[i];
-    return NULL;
-}
-
-static size_t count_layers(const struct gs_tensor *tensors, size_t count) {
-    size_t layers = 0;
-    for (; layers <= MOST_LAYERS; layers++) {
-        char name[GS_PARAMETER_NAME];
-        snprintf(name, sizeof name, "L%zu_ffn_norm_w", layers);
-        if (!find(tensors, count, name, 1)) break;
-    }
-    return layers;
-}
-
 /* What both kinds share; false when the tensors are not a GPN's. */
 static bool infer_shared(const struct gs_tensor *tensors, size_t count, struct gs_gpn_config *c) {
-    const struct gs_tensor *embedding = find(tensors, count, "embedding", 2);
-    const struct gs_tensor *decode = find(tensors, count, "decode_proj_k", 2);
-    const struct gs_tensor *ffn = find(tensors, count, "ffn_w2_k", 2);
-    if (!ffn) ffn = find(tensors, count, "L0_ffn_w2_k", 2);
+    const struct gs_tensor *embedding = gs_tensor_find(tensors, count, "embedding", 2);
+    const struct gs_tensor *decode = gs_tensor_find(tensors, count, "decode_proj_k", 2);
+    const struct gs_tensor *ffn = gs_tensor_find(tensors, count, "ffn_w2_k", 2);
+    if (!ffn) ffn = gs_tensor_find(tensors, count, "L0_ffn_w2_k", 2);
     if (!embedding || !decode || !ffn) return false;
     c->vocab = embedding->shape[0];
     c->embedding = embedding->shape[1];
     c->width = decode->shape[0];
     c->ffn = ffn->shape[0];
-    c->decoder_bias = find(tensors, count, "decode_bias", 1) != NULL;
-    c->layers = count_layers(tensors, count);
+    c->decoder_bias = gs_tensor_find(tensors, count, "decode_bias", 1) != NULL;
+    c->layers = gs_tensor_layers(tensors, count, "L", "_ffn_norm_w", MOST_LAYERS);
     if (!c->layers) c->layers = 1;
     return c->vocab && c->embedding && c->width && c->ffn;
 }
@@ -110,7 +93,8 @@ enum gs_status gs_gpn_infer(const struct gs_tensor *tensors, size_t count, void 
                             struct gs_error *error) {
     struct gs_gpn_config c = {0};
     *config = NULL;
-    if (find(tensors, count, "write_A_log", 1) || !infer_shared(tensors, count, &c)) return GS_OK;
+    if (gs_tensor_find(tensors, count, "write_A_log", 1) || !infer_shared(tensors, count, &c))
+        return GS_OK;
     return take(&c, config, error);
 }
 
@@ -118,9 +102,9 @@ enum gs_status gs_gpn_m_infer(const struct gs_tensor *tensors, size_t count, voi
                               struct gs_error *error) {
     struct gs_gpn_config c = {0};
     *config = NULL;
-    const struct gs_tensor *heads = find(tensors, count, "write_A_log", 1);
-    const struct gs_tensor *key = find(tensors, count, "write_W_k_k", 2);
-    const struct gs_tensor *value = find(tensors, count, "write_W_v_k", 2);
+    const struct gs_tensor *heads = gs_tensor_find(tensors, count, "write_A_log", 1);
+    const struct gs_tensor *key = gs_tensor_find(tensors, count, "write_W_k_k", 2);
+    const struct gs_tensor *value = gs_tensor_find(tensors, count, "write_W_v_k", 2);
     if (!heads || !key || !value || !infer_shared(tensors, count, &c)) return GS_OK;
     c.heads = heads->shape[0];
     if (!c.heads || key->shape[1] % c.heads || value->shape[1] % c.heads || !key->shape[1] ||

@@ -2,6 +2,7 @@
 
 #include "core/base/memory.h"
 #include "core/models/fields.h"
+#include "core/models/parts/layer_streams.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,24 +65,12 @@ enum gs_status gs_transformer_infer(const struct gs_tensor *tensors, size_t coun
 enum gs_status gs_transformer_describe(const void *config, struct gs_shape *shape,
                                        struct gs_error *error) {
     const struct gs_transformer_config *c = config;
-    shape->channel_count = c->layers + 1;
-    shape->channels = gs_calloc(shape->channel_count, sizeof *shape->channels);
+    const size_t channels = c->layers + 1;
+    shape->channels = gs_calloc(channels, sizeof *shape->channels);
     if (!shape->channels)
-        return gs_fail_memory(error, shape->channel_count * sizeof *shape->channels, "channels");
-    for (size_t i = 0; i <= c->layers; i++) {
-        struct gs_channel *channel = &shape->channels[i];
-        channel->group = GS_CHANNEL_STATE;
-        channel->width = c->width;
-        channel->decoder = "the final norm and the output matrix";
-        snprintf(channel->name, sizeof channel->name, "layer%02zu", i);
-    }
-    struct gs_channel *final = &shape->channels[c->layers];
-    final->decoder = "the output matrix";
-    snprintf(final->name, sizeof final->name, "final");
+        return gs_fail_memory(error, channels * sizeof *shape->channels, "channels");
+    gs_layer_streams(shape, c->layers, c->width);
     shape->vocab = c->vocab;
-    shape->state_width = c->width;
-    shape->first = 1;
-    shape->decodable = gs_transformer_final_channel(c);
     shape->embedding_width = c->width;
     shape->embedding = "embedding.weight";
     return GS_OK;
