@@ -19,6 +19,7 @@ void gs_training_config_destroy(struct gs_training_config *config) {
     gs_free(config->init);
     gs_free(config->resume);
     gs_free(config->schedule);
+    gs_free(config->save_at);
     gs_free(config);
 }
 

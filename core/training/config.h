@@ -1,7 +1,8 @@
 /* config.h - the config of a training run: the authors' JSON with a few keys of our own.
  *
  * Source: the authors' BaseTrainConfig (../shared/spec/model.md, "Config keys"). Ours are kind,
- * init, training.truncate_bptt, optimizer.schedule, optimizer.clip_epsilon and logging.keep.
+ * init, training.truncate_bptt, optimizer.schedule, optimizer.clip_epsilon, logging.keep and
+ * logging.save_at.
  * Unknown keys are refused with the nearest known one; every value is checked for type and range.
  * Paths in the file are relative to its own folder.
  */
@@ -43,6 +44,8 @@ struct gs_training_config {
 
     size_t log_every, save_every; /* steps */
     size_t keep;                  /* logging.keep: the newest so many checkpoints stay; 0: all */
+    size_t *save_at;              /* logging.save_at: models of these steps are saved and stay */
+    size_t save_at_count;
 
     bool ignore_memory; /* not from the file: do not ask whether the run fits */
 };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum field_type { OBJECT, TEXT, COUNT, REAL, TRUTH };
+enum field_type { OBJECT, TEXT, COUNT, COUNTS, REAL, TRUTH };
 enum need { OPTIONAL, REQUIRED, REQUIRED_DIR }; /* _DIR: unless the command line gives a folder */
 
 struct range {
@@ -67,6 +67,7 @@ static const struct field fields[] = {
     {"logging", "log_every", COUNT, REQUIRED, AT(log_every), &from_1},
     {"logging", "save_every", COUNT, REQUIRED, AT(save_every), &from_1},
     {"logging", "keep", COUNT, OPTIONAL, AT(keep), &from_0},
+    {"logging", "save_at", COUNTS, OPTIONAL, AT(save_at), &from_0},
     {"dirs", "data", TEXT, REQUIRED, AT(data), NULL},
     {"dirs", "checkpoint", TEXT, REQUIRED_DIR, AT(checkpoint), NULL},
     {"dirs", "log", TEXT, REQUIRED_DIR, AT(log), NULL},
@@ -92,7 +93,8 @@ static void say_found(const struct gs_json *value, struct gs_error *error) {
 
 static enum gs_status fail_type(const char *where, const struct field *field,
                                 const struct gs_json *value, struct gs_error *error) {
-    static const char *const names[] = {"an object", "a text that is not empty", "a whole number",
+    static const char *const names[] = {"an object",       "a text that is not empty",
+                                        "a whole number",  "a list of whole numbers",
                                         "a finite number", "true or false"};
     fail_key(where, field->section, field->key, "a value of the config has the wrong type", error);
     gs_error_expected(error, "%s", names[field->type]);
@@ -184,6 +186,25 @@ static enum gs_status read_count(const char *where, const struct field *field,
     return GS_OK;
 }
 
+/* Only save_at is such a list. */
+static enum gs_status read_counts(const char *where, const struct field *field,
+                                  const struct gs_json *value, struct gs_training_config *config,
+                                  struct gs_error *error) {
+    if (gs_json_type(value) != GS_JSON_ARRAY) return fail_type(where, field, value, error);
+    size_t count = gs_json_size(value);
+    config->save_at = gs_calloc(count + 1, sizeof *config->save_at);
+    if (!config->save_at) return gs_fail_memory(error, count * sizeof *config->save_at, "a config");
+    for (size_t i = 0; i < count; i++) {
+        const struct gs_json *item = gs_json_at(value, i);
+        int64_t number;
+        if (!gs_json_integer(item, &number)) return fail_type(where, field, value, error);
+        if (!inside(field->range, (double)number)) return fail_range(where, field, item, error);
+        config->save_at[i] = (size_t)number;
+    }
+    config->save_at_count = count;
+    return GS_OK;
+}
+
 static enum gs_status read_value(const char *where, const struct field *field,
                                  const struct gs_json *value, struct gs_training_config *config,
                                  struct gs_error *error) {
@@ -198,6 +219,8 @@ static enum gs_status read_value(const char *where, const struct field *field,
         return read_text(where, field, value, base, error);
     case COUNT:
         return read_count(where, field, value, base, error);
+    case COUNTS:
+        return read_counts(where, field, value, config, error);
     case REAL:
         if (!gs_json_number(value, &number) || !isfinite(number))
             return fail_type(where, field, value, error);

@@ -117,6 +117,13 @@ static enum gs_status stop_on_numbers(struct gs_training *t, const struct step_r
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
+static bool is_saved_step(const struct gs_training_config *config, size_t step) {
+    if (step % config->save_every == 0) return true;
+    for (size_t i = 0; i < config->save_at_count; i++)
+        if (config->save_at[i] == step) return true;
+    return false;
+}
+
 static enum gs_status after_step(struct gs_training *t, const struct step_result *step,
                                  double speed, struct gs_error *error) {
     enum gs_status status = GS_OK;
@@ -124,7 +131,7 @@ static enum gs_status after_step(struct gs_training *t, const struct step_result
         status = gs_training_write_rows(t, step->loss, speed, error);
     if (status == GS_OK && t->position.skipped_in_a_row >= GS_TRAINING_PATIENCE)
         return stop_on_numbers(t, step, error);
-    if (status == GS_OK && t->position.step % t->config->save_every == 0)
+    if (status == GS_OK && is_saved_step(t->config, t->position.step))
         status = gs_training_save(t, (long long)t->position.step, error);
     return status;
 }

@@ -65,7 +65,8 @@ enum gs_status gs_training_save(struct gs_training *t, long long label, struct g
     gs_free(resume);
     /* one that cannot be removed now is tried again at the next save */
     if (status == GS_OK && label > 0 && t->config->keep > 0)
-        gs_run_files_prune(&t->files, t->config->keep);
+        gs_run_files_prune(&t->files, t->config->keep, t->config->save_at,
+                           t->config->save_at_count);
     return status;
 }
 

@@ -191,7 +191,14 @@ static size_t list_steps(const struct gs_run_files *files, char **names, size_t 
     return distinct;
 }
 
-void gs_run_files_prune(const struct gs_run_files *files, size_t keep) {
+static bool is_among(long long step, const size_t *steps, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (steps[i] == (size_t)step) return true;
+    return false;
+}
+
+void gs_run_files_prune(const struct gs_run_files *files, size_t keep, const size_t *stay,
+                        size_t stay_count) {
     char **names;
     size_t count;
     if (gs_folder_list(files->checkpoint, &names, &count, NULL) != GS_OK) return;
@@ -200,8 +207,10 @@ void gs_run_files_prune(const struct gs_run_files *files, size_t keep) {
     for (size_t i = 0; i < count && distinct > keep; i++) {
         enum gs_run_file what;
         long long step;
-        if (recognise(files, names[i], &what, &step) && step > 0 && step < steps[keep - 1])
-            remove_in(files->checkpoint, names[i]);
+        if (!recognise(files, names[i], &what, &step)) continue;
+        if (step <= 0 || step >= steps[keep - 1]) continue;
+        if (what == GS_RUN_MODEL && is_among(step, stay, stay_count)) continue;
+        remove_in(files->checkpoint, names[i]);
     }
     gs_free(steps);
     gs_free_names(names, count);

@@ -38,8 +38,10 @@ enum gs_status gs_run_files_clear(const struct gs_run_files *files, long long fi
                                   bool remove, struct gs_error *error);
 
 /* Remove checkpoints in the middle (their models and resume files) but those of the newest `keep`
- * steps. The untrained and the final one stay. Call when the newest is safely on disk. */
-void gs_run_files_prune(const struct gs_run_files *files, size_t keep);
+ * steps. The untrained and the final one stay, and so do the models of the `stay_count` steps
+ * `stay` (NULL with 0). Call when the newest is safely on disk. */
+void gs_run_files_prune(const struct gs_run_files *files, size_t keep, const size_t *stay,
+                        size_t stay_count);
 
 /* Remove the temporary files that a killed run of this name left. Call with the log open: then no
  * other process writes this run. */

@@ -140,16 +140,36 @@ static void test_prune(void **state) {
     const struct gs_run_files files = {folder, folder, "run"};
     for (size_t i = 0; i < 4; i++) put("prune", old[i]);
     for (size_t i = 0; i < 9; i++) put("prune", stays[i]);
-    gs_run_files_prune(&files, 5);
+    gs_run_files_prune(&files, 5, NULL, 0);
     for (size_t i = 0; i < 4; i++) assert_true(gs_path_exists(gs_scratch_path("prune/%s", old[i])));
-    gs_run_files_prune(&files, 2);
+    gs_run_files_prune(&files, 2, NULL, 0);
     for (size_t i = 0; i < 4; i++)
         assert_false(gs_path_exists(gs_scratch_path("prune/%s", old[i])));
     for (size_t i = 0; i < 9; i++)
         assert_true(gs_path_exists(gs_scratch_path("prune/%s", stays[i])));
-    gs_run_files_prune(&files, 1);
+    gs_run_files_prune(&files, 1, NULL, 0);
     assert_false(gs_path_exists(gs_scratch_path("prune/run_100.safetensors")));
     assert_true(gs_path_exists(gs_scratch_path("prune/run_1000.safetensors")));
+}
+
+/* Of the steps that are to stay, the models do; what resuming from them needs goes as the others'.
+ */
+static void test_prune_but(void **state) {
+    (void)state;
+    static const char *const gone[] = {"run_5.safetensors", "run_5.resume.safetensors",
+                                       "run_8.resume.safetensors", "run_16.resume.safetensors"};
+    static const char *const stays[] = {"run_8.safetensors", "run_16.safetensors",
+                                        "run_32.safetensors", "run_32.resume.safetensors"};
+    static const size_t steps[] = {16, 8, 64};
+    const char *folder = gs_scratch_path("prune_but");
+    const struct gs_run_files files = {folder, folder, "run"};
+    for (size_t i = 0; i < 4; i++) put("prune_but", gone[i]);
+    for (size_t i = 0; i < 4; i++) put("prune_but", stays[i]);
+    gs_run_files_prune(&files, 1, steps, 3);
+    for (size_t i = 0; i < 4; i++) {
+        assert_false(gs_path_exists(gs_scratch_path("prune_but/%s", gone[i])));
+        assert_true(gs_path_exists(gs_scratch_path("prune_but/%s", stays[i])));
+    }
 }
 
 /* What a kill left of this run goes, and nothing else. */
@@ -186,7 +206,8 @@ int main(void) {
         cmocka_unit_test(test_names),       cmocka_unit_test(test_clear),
         cmocka_unit_test(test_clear_later), cmocka_unit_test(test_no_folder),
         cmocka_unit_test(test_latest),      cmocka_unit_test(test_prune),
-        cmocka_unit_test(test_sweep),       cmocka_unit_test(test_own),
+        cmocka_unit_test(test_prune_but),   cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
