@@ -63,6 +63,7 @@ build|has_openblas|libopenblas-openmp-dev|openblas-devel openblas-openmp|openbla
 build|header lapacke.h|liblapacke-dev|openblas-devel|openblas
 build|has_hdf5|libhdf5-dev|hdf5-devel|hdf5
 build|module jansson|libjansson-dev|jansson-devel|jansson
+build|module libzip|libzip-dev|libzip-devel|libzip
 build|module popt|libpopt-dev|popt-devel|popt
 build|module sentencepiece|libsentencepiece-dev|sentencepiece-devel|sentencepiece
 build|module libcrypto|libssl-dev|openssl-devel|openssl@3

@@ -13,6 +13,7 @@ BEGIN {
     only["lapacke.h"] = "analyses/linalg/lapack.c"
     only["hdf5.h"] = "probes/trace/hdf5_file.c"
     only["jansson.h"] = "core/base/json.c"
+    only["zip.h"] = "core/base/zip_archive.c"
     only["popt.h"] = "core/programs/command.c"
     only["sentencepiece_processor.h"] = "core/text/tokenizer.cc"
     only["sentencepiece_trainer.h"] = "core/text/tokenizer.cc"
