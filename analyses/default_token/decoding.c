@@ -255,9 +255,3 @@ enum gs_status gs_counted_spearman(const struct gs_counted *counted, const doubl
     for (size_t i = 0; i < counted->count; i++) work[i] = scores[counted->ids[i]];
     return correlate(counted, work, rho, error);
 }
-
-enum gs_status gs_counted_spearman_float(const struct gs_counted *counted, const float *scores,
-                                         double *work, double *rho, struct gs_error *error) {
-    for (size_t i = 0; i < counted->count; i++) work[i] = (double)scores[counted->ids[i]];
-    return correlate(counted, work, rho, error);
-}

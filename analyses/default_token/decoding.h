@@ -47,7 +47,5 @@ void gs_counted_destroy(struct gs_counted *counted);
  * holds 2 count doubles: the scores gathered, then their ranks. */
 enum gs_status gs_counted_spearman(const struct gs_counted *counted, const double *scores,
                                    double *work, double *rho, struct gs_error *error);
-enum gs_status gs_counted_spearman_float(const struct gs_counted *counted, const float *scores,
-                                         double *work, double *rho, struct gs_error *error);
 
 #endif

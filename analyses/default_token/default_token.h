@@ -6,6 +6,7 @@
  *   mean_probs    mean over rows of the probabilities
  * Each with its top tokens and Spearman's correlation (average ranks) with unigram counts over the
  * tokens that occur: a token with count 0 has no measured frequency, it is left out and counted.
+ * And with how many of its top tokens are among as many most frequent ones (ties by id).
  *
  * Controls:
  *   mean_embedding    the unweighted mean of the vocabulary's input embeddings put to the output
@@ -15,7 +16,8 @@
  *   shuffled_counts   the counts dealt out anew among the tokens that occur, a distribution
  *
  * Intervals: basic bootstrap (basic_interval.h) over sequences or runs of neighbouring ones, at
- * most GS_DEFAULT_BLOCKS. One pass; memory O(blocks · vocab + embedding width · vocab).
+ * most GS_DEFAULT_BLOCKS; of a count of tokens the replicates' own percentiles. One pass; memory
+ * O(blocks · vocab + embedding width · vocab).
  */
 #ifndef GS_ANALYSES_DEFAULT_TOKEN_DEFAULT_TOKEN_H
 #define GS_ANALYSES_DEFAULT_TOKEN_DEFAULT_TOKEN_H
@@ -59,6 +61,8 @@ struct gs_default_decoding {
     double spearman;     /* NaN without counts, or where fewer than two tokens differ */
     struct gs_interval interval;
     double shuffled_share; /* shuffles as far from 0: (1 + those) / (1 + draws) */
+    size_t frequent;       /* of best, how many are among the token's `frequent` … */
+    struct gs_interval frequent_interval; /* … unknown where there are none */
 };
 
 /* A number over draws: their mean and the range that holds the middle 95 % of them. */
@@ -75,6 +79,7 @@ struct gs_default_token {
     bool has_counts;
     uint64_t counted;         /* Σ counts */
     size_t occurring, absent; /* tokens with a count, and without */
+    uint32_t *frequent; /* (top) the most frequent, ties by id; NULL: fewer than `top` occur */
     /* controls, against the mean_state decoding */
     struct gs_default_decoding embedding; /* no interval */
     size_t embedding_overlap;             /* shared top tokens */

@@ -20,7 +20,7 @@ static enum gs_status create_decoding(struct gs_default_decoding *d, size_t voca
     if (!d->score || !d->best) return gs_fail_memory(error, 2 * vocab * sizeof(double), "logits");
     d->probability = d->score + vocab;
     d->spearman = d->shuffled_share = (double)NAN;
-    d->interval = (struct gs_interval){false, (double)NAN, (double)NAN, 0};
+    d->interval = d->frequent_interval = (struct gs_interval){false, (double)NAN, (double)NAN, 0};
     return GS_OK;
 }
 
@@ -74,8 +74,11 @@ static enum gs_status decode_three_ways(const struct gs_default_sums *sums,
     return GS_OK;
 }
 
-static enum gs_status correlate(const struct gs_counted *counted, struct gs_default_decoding *d,
-                                struct gs_error *error) {
+/* Correlation with the counts, and top tokens among the most frequent. */
+static enum gs_status hold_against_counts(const struct gs_default_token *t,
+                                          const struct gs_counted *counted,
+                                          struct gs_default_decoding *d, struct gs_error *error) {
+    if (t->frequent) d->frequent = gs_default_overlap(d->best, t->frequent, t->top);
     double *work = gs_calloc(2 * counted->count, sizeof *work);
     if (!work) return gs_fail_memory(error, 2 * counted->count * sizeof *work, "ranks");
     enum gs_status status = gs_counted_spearman(counted, d->score, work, &d->spearman, error);
@@ -91,7 +94,8 @@ struct replicas {
     const struct gs_default_sums *sums;
     const struct gs_counted *counted;
     const struct gs_default_options *options;
-    double *values; /* (GS_DECODINGS, replicates) */
+    const struct gs_default_token *token; /* its frequent tokens */
+    double *spearman, *frequent;          /* (GS_DECODINGS, replicates) */
     float *states, *logits;
     size_t batch;
 };
@@ -110,35 +114,47 @@ static enum gs_status average_states(struct replicas *r, size_t first, size_t co
     return GS_OK;
 }
 
-static enum gs_status correlate_replica(struct replicas *r, size_t replica, size_t slot,
-                                        double *work) {
-    size_t vocab = r->sums->vocab, blocks = r->sums->blocks, count = r->options->replicates;
-    double *weights = work, *mean = weights + blocks, *ranks = mean + vocab;
-    double *values = r->values + replica;
+/* What a replica's scores (vocab) say; work: 2 counted doubles, and room for the top tokens. */
+static enum gs_status judge_scores(struct replicas *r, const double *scores,
+                                   enum gs_decoding decoding, size_t replica, double *work,
+                                   uint32_t *best) {
+    size_t place = (size_t)decoding * r->options->replicates + replica, top = r->token->top;
+    if (r->token->frequent) {
+        gs_default_best(scores, r->sums->vocab, top, best);
+        r->frequent[place] = (double)gs_default_overlap(best, r->token->frequent, top);
+    }
+    return gs_counted_spearman(r->counted, scores, work, &r->spearman[place], NULL);
+}
+
+static enum gs_status judge_replica(struct replicas *r, size_t replica, size_t slot, double *work,
+                                    uint32_t *best) {
+    size_t vocab = r->sums->vocab, blocks = r->sums->blocks;
+    double *weights = work, *scores = weights + blocks, *ranks = scores + vocab;
     gs_bootstrap_weights(r->options->seed, replica, blocks, weights);
-    enum gs_status status = gs_counted_spearman_float(
-        r->counted, r->logits + slot * vocab, ranks, &values[GS_DECODING_MEAN_STATE * count], NULL);
-    gs_default_mean(r->sums, r->sums->logits, vocab, weights, mean);
+    for (size_t v = 0; v < vocab; v++) scores[v] = (double)r->logits[slot * vocab + v];
+    enum gs_status status = judge_scores(r, scores, GS_DECODING_MEAN_STATE, replica, ranks, best);
+    gs_default_mean(r->sums, r->sums->logits, vocab, weights, scores);
     if (status == GS_OK)
-        status = gs_counted_spearman(r->counted, mean, ranks,
-                                     &values[GS_DECODING_MEAN_LOGITS * count], NULL);
-    gs_default_mean(r->sums, r->sums->probabilities, vocab, weights, mean);
+        status = judge_scores(r, scores, GS_DECODING_MEAN_LOGITS, replica, ranks, best);
+    gs_default_mean(r->sums, r->sums->probabilities, vocab, weights, scores);
     if (status == GS_OK)
-        status = gs_counted_spearman(r->counted, mean, ranks,
-                                     &values[GS_DECODING_MEAN_PROBS * count], NULL);
+        status = judge_scores(r, scores, GS_DECODING_MEAN_PROBS, replica, ranks, best);
     return status;
 }
 
-static enum gs_status correlate_batch(struct replicas *r, size_t first, size_t count) {
+static enum gs_status judge_batch(struct replicas *r, size_t first, size_t count) {
     size_t doubles = r->sums->blocks + r->sums->vocab + 2 * r->counted->count;
     enum gs_status worst = GS_OK;
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < count; i++) {
         double *work = gs_calloc(doubles, sizeof *work);
-        enum gs_status status = work ? correlate_replica(r, first + i, i, work) : GS_NO_MEMORY;
+        uint32_t *best = gs_calloc(r->token->top, sizeof *best);
+        enum gs_status status =
+            work && best ? judge_replica(r, first + i, i, work, best) : GS_NO_MEMORY;
+        gs_free(best);
         gs_free(work);
         if (status != GS_OK) {
-#pragma omp critical(gs_default_correlate)
+#pragma omp critical(gs_default_judge)
             worst = status;
         }
     }
@@ -153,7 +169,7 @@ static enum gs_status run_replicas(struct replicas *r, const struct gs_decoder *
         enum gs_status status = average_states(r, first, count);
         if (status == GS_OK)
             status = decoder->decode(decoder->context, r->states, count, r->logits, error);
-        if (status == GS_OK) status = correlate_batch(r, first, count);
+        if (status == GS_OK) status = judge_batch(r, first, count);
         if (status != GS_OK)
             return gs_fail(error, status, "a bootstrap replicate of the default token failed");
         gs_progress_report(r->options->progress, (double)(first + count), (double)total,
@@ -164,8 +180,15 @@ static enum gs_status run_replicas(struct replicas *r, const struct gs_decoder *
     return GS_OK;
 }
 
-static void set_interval(struct gs_default_decoding *d, double *values, size_t count) {
-    d->interval = gs_basic_interval(gs_bootstrap_percentile(values, count), d->spearman, -1, 1);
+static void set_intervals(const struct replicas *r, struct gs_default_token *t) {
+    size_t count = r->options->replicates;
+    for (size_t i = 0; i < GS_DECODINGS; i++) {
+        struct gs_default_decoding *d = &t->decodings[i];
+        d->interval = gs_basic_interval(gs_bootstrap_percentile(r->spearman + i * count, count),
+                                        d->spearman, -1, 1);
+        if (t->frequent)
+            d->frequent_interval = gs_bootstrap_percentile(r->frequent + i * count, count);
+    }
 }
 
 static enum gs_status find_intervals(const struct gs_default_sums *sums,
@@ -175,17 +198,18 @@ static enum gs_status find_intervals(const struct gs_default_sums *sums,
                                      struct gs_default_token *t, struct gs_error *error) {
     size_t count = options->replicates;
     if (count < 2 || sums->blocks < 2 || counted->count < 2) return GS_OK;
-    struct replicas r = {.sums = sums, .counted = counted, .options = options, .batch = 32};
-    r.values = gs_calloc(GS_DECODINGS * count, sizeof *r.values);
+    struct replicas r = {
+        .sums = sums, .counted = counted, .options = options, .token = t, .batch = 32};
+    r.spearman = gs_calloc(2 * GS_DECODINGS * count, sizeof *r.spearman);
     r.states = gs_calloc(r.batch * sums->width, sizeof *r.states);
     r.logits = gs_calloc(r.batch * sums->vocab, sizeof *r.logits);
+    if (r.spearman) r.frequent = r.spearman + GS_DECODINGS * count;
     enum gs_status status =
-        r.values && r.states && r.logits
+        r.spearman && r.states && r.logits
             ? run_replicas(&r, decoder, error)
             : gs_fail_memory(error, r.batch * sums->vocab * sizeof(float), "logits");
-    for (int i = 0; status == GS_OK && i < GS_DECODINGS; i++)
-        set_interval(&t->decodings[i], r.values + (size_t)i * count, count);
-    gs_free(r.values);
+    if (status == GS_OK) set_intervals(&r, t);
+    gs_free(r.spearman);
     gs_free(r.states);
     gs_free(r.logits);
     return status;
@@ -202,6 +226,20 @@ static void describe_counts(const uint64_t *counts, struct gs_default_token *t) 
     }
 }
 
+static enum gs_status find_frequent(const uint64_t *counts, struct gs_default_token *t,
+                                    struct gs_error *error) {
+    if (t->occurring < t->top || t->top == 0) return GS_OK;
+    double *values = gs_calloc(t->vocab, sizeof *values);
+    t->frequent = gs_calloc(t->top, sizeof *t->frequent);
+    enum gs_status status =
+        values && t->frequent ? GS_OK
+                              : gs_fail_memory(error, t->vocab * sizeof *values, "unigram counts");
+    for (size_t v = 0; status == GS_OK && v < t->vocab; v++) values[v] = (double)counts[v];
+    if (status == GS_OK) gs_default_best(values, t->vocab, t->top, t->frequent);
+    gs_free(values);
+    return status;
+}
+
 static enum gs_status follow(const struct gs_default_sums *sums, const struct gs_decoder *decoder,
                              const uint64_t *counts, const struct gs_default_options *options,
                              struct gs_default_token *t, struct gs_error *error) {
@@ -212,10 +250,10 @@ static enum gs_status follow(const struct gs_default_sums *sums, const struct gs
     gs_free(mean);
     if (status == GS_OK) status = gs_counted_make(counts, t->vocab, &counted, error);
     for (int i = 0; status == GS_OK && i < GS_DECODINGS; i++)
-        status = correlate(&counted, &t->decodings[i], error);
+        status = hold_against_counts(t, &counted, &t->decodings[i], error);
     if (status == GS_OK) status = find_intervals(sums, decoder, &counted, options, t, error);
     if (status == GS_OK) status = gs_default_controls(decoder, &counted, options, t, error);
-    if (status == GS_OK) status = correlate(&counted, &t->embedding, error);
+    if (status == GS_OK) status = hold_against_counts(t, &counted, &t->embedding, error);
     gs_counted_destroy(&counted);
     return status;
 }
@@ -260,6 +298,7 @@ enum gs_status gs_default_token_measure(const struct gs_rows *rows,
     for (size_t b = 0; status == GS_OK && b < sums.blocks; b++) t->rows += sums.rows[b];
     t->blocks = sums.blocks;
     describe_counts(counts, t);
+    if (status == GS_OK) status = find_frequent(counts, t, error);
     if (status == GS_OK) status = follow(&sums, decoder, counts, options, t, error);
     gs_default_sums_destroy(&sums);
     if (status == GS_OK)
@@ -273,5 +312,6 @@ void gs_default_token_destroy(struct gs_default_token *token) {
     if (!token) return;
     for (int i = 0; i < GS_DECODINGS; i++) destroy_decoding(&token->decodings[i]);
     destroy_decoding(&token->embedding);
+    gs_free(token->frequent);
     gs_free(token);
 }

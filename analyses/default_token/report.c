@@ -44,6 +44,29 @@ static enum gs_status add_spearman(const struct gs_default_token *t, struct gs_r
     return status;
 }
 
+/* Of the top tokens, how many are among the most frequent. */
+static enum gs_status add_frequent(const struct gs_default_token *t, struct gs_results *results,
+                                   struct gs_error *error) {
+    enum gs_status status = GS_OK;
+    for (int i = 0; status == GS_OK && i < GS_DECODINGS; i++) {
+        const struct gs_default_decoding *d = &t->decodings[i];
+        char name[64];
+        snprintf(name, sizeof name, "default.frequent_overlap.%s",
+                 gs_decoding_name((enum gs_decoding)i));
+        struct gs_value value = {.value = t->frequent ? (double)d->frequent : (double)NAN,
+                                 .unit = "token",
+                                 .n = t->top,
+                                 .has_interval = d->frequent_interval.known,
+                                 .low = d->frequent_interval.low,
+                                 .high = d->frequent_interval.high,
+                                 .reason = d->frequent_interval.known ? NULL : no_interval(t)};
+        if (!t->frequent)
+            value.reason = t->has_counts ? "fewer tokens occur than are compared" : no_spearman(t);
+        status = add(results, name, value, error);
+    }
+    return status;
+}
+
 /* ---- controls: each once as a value and once as a row of the table --------------------------- */
 
 struct control {
@@ -158,6 +181,18 @@ static enum gs_status note_counts(const struct gs_default_token *t, struct gs_re
     return gs_results_note(results, text, error);
 }
 
+static enum gs_status note_frequent(const struct gs_default_token *t, struct gs_results *results,
+                                    struct gs_error *error) {
+    char text[512];
+    if (!t->frequent) return GS_OK;
+    snprintf(text, sizeof text,
+             "default token: frequent_overlap is how many of the %zu top tokens are among the %zu "
+             "most frequent (ties by id); by chance that would be %.3g of %zu on average. Its "
+             "interval holds the middle 95 %% of bootstrap replicates",
+             t->top, t->top, (double)t->top * (double)t->top / (double)t->vocab, t->top);
+    return gs_results_note(results, text, error);
+}
+
 static enum gs_status note_controls(const struct gs_default_token *t, struct gs_results *results,
                                     struct gs_error *error) {
     char text[1024];
@@ -194,9 +229,11 @@ enum gs_status gs_default_token_report(const struct gs_default_token *token,
         status = gs_results_number(results, "default.mean_norm", token->mean_norm, "1", token->rows,
                                    error);
     if (status == GS_OK) status = add_spearman(token, results, error);
+    if (status == GS_OK) status = add_frequent(token, results, error);
     if (status == GS_OK) status = token_tables(token, pieces, results, error);
     if (status == GS_OK) status = add_controls(token, results, error);
     if (status == GS_OK) status = note_counts(token, results, error);
+    if (status == GS_OK) status = note_frequent(token, results, error);
     if (status == GS_OK) status = note_controls(token, results, error);
     return status == GS_OK ? note_interval(token, results, error) : status;
 }

@@ -163,6 +163,7 @@ static enum gs_status measure_each(const struct gs_default_opened *o, const stru
     static const char *const values[] = {"default.spearman.mean_state",
                                          "default.spearman.mean_logits",
                                          "default.spearman.mean_probs",
+                                         "default.frequent_overlap.mean_state",
                                          "default.control.random_direction.spearman",
                                          "default.control.random_direction.share",
                                          "default.control.mean_embedding.cosine",

@@ -18,31 +18,35 @@
  *   participation_ratio          (Σλ)² / Σλ²
  *   participation_ratio.corrected   see gs_spectrum_participation_corrected
  *   effective_rank               exp of the entropy of √λ / Σ√λ
+ *   participation_ratio.share    the participation ratio over the number of dimensions
+ *   mean_over_first_component    ‖s̄‖² / λ₁: the mean's energy over that of the first component
  *   running_mean_cosine.t10 .t100   cosine of s̄ with the mean of the first 10 (100) rows of every
  *                                sequence */
-#define GS_GEOMETRY_LIST(entry)                                                                    \
-    entry(STATE_NORM_MEAN, "state_norm.mean", "1", 0, INFINITY) entry(                             \
-        STATE_NORM_STD, "state_norm.std", "1", 0,                                                  \
-        INFINITY) entry(MEAN_NORM, "mean_norm", "1", 0,                                            \
-                        INFINITY) entry(MEAN_NORM_RATIO, "mean_norm_ratio", "1", 0,                \
-                                        1) entry(MEAN_ENERGY, "mean_energy", "1", 0, 1)            \
-        entry(DIM_STD_MIN, "dim_std.min", "1", 0, INFINITY) entry(                                 \
-            DIM_STD_MAX, "dim_std.max", "1", 0,                                                    \
-            INFINITY) entry(DIM_STD_MEAN, "dim_std.mean", "1", 0,                                  \
-                            INFINITY) entry(CORR_MEAN_ABS, "corr.mean_abs", "1", 0, 1)             \
-            entry(CORR_MAX_ABS, "corr.max_abs", "1", 0,                                            \
-                  1) entry(PCS_50, "pcs_50", "component", 1, INFINITY)                             \
-                entry(PCS_90, "pcs_90", "component", 1,                                            \
-                      INFINITY) entry(PCS_99, "pcs_99", "component", 1, INFINITY)                  \
-                    entry(STABLE_RANK_CENTERED, "stable_rank.centered", "1", 1, INFINITY)          \
-                        entry(STABLE_RANK_UNCENTERED, "stable_rank.uncentered", "1", 1, INFINITY)  \
-                            entry(PARTICIPATION, "participation_ratio", "1", 1, INFINITY)          \
-                                entry(PARTICIPATION_CORRECTED,                                     \
-                                      "participation_ratio.corrected", "1", 1, INFINITY)           \
-                                    entry(EFFECTIVE_RANK, "effective_rank", "1", 1, INFINITY)      \
-                                        entry(RUNNING_T10, "running_mean_cosine.t10", "1", -1, 1)  \
-                                            entry(RUNNING_T100, "running_mean_cosine.t100", "1",   \
-                                                  -1, 1)
+/* clang-format off */
+#define GS_GEOMETRY_LIST(entry) \
+    entry(STATE_NORM_MEAN, "state_norm.mean", "1", 0, INFINITY) \
+    entry(STATE_NORM_STD, "state_norm.std", "1", 0, INFINITY) \
+    entry(MEAN_NORM, "mean_norm", "1", 0, INFINITY) \
+    entry(MEAN_NORM_RATIO, "mean_norm_ratio", "1", 0, 1) \
+    entry(MEAN_ENERGY, "mean_energy", "1", 0, 1) \
+    entry(DIM_STD_MIN, "dim_std.min", "1", 0, INFINITY) \
+    entry(DIM_STD_MAX, "dim_std.max", "1", 0, INFINITY) \
+    entry(DIM_STD_MEAN, "dim_std.mean", "1", 0, INFINITY) \
+    entry(CORR_MEAN_ABS, "corr.mean_abs", "1", 0, 1) \
+    entry(CORR_MAX_ABS, "corr.max_abs", "1", 0, 1) \
+    entry(PCS_50, "pcs_50", "component", 1, INFINITY) \
+    entry(PCS_90, "pcs_90", "component", 1, INFINITY) \
+    entry(PCS_99, "pcs_99", "component", 1, INFINITY) \
+    entry(STABLE_RANK_CENTERED, "stable_rank.centered", "1", 1, INFINITY) \
+    entry(STABLE_RANK_UNCENTERED, "stable_rank.uncentered", "1", 1, INFINITY) \
+    entry(PARTICIPATION, "participation_ratio", "1", 1, INFINITY) \
+    entry(PARTICIPATION_CORRECTED, "participation_ratio.corrected", "1", 1, INFINITY) \
+    entry(EFFECTIVE_RANK, "effective_rank", "1", 1, INFINITY) \
+    entry(PARTICIPATION_SHARE, "participation_ratio.share", "1", 0, 1) \
+    entry(MEAN_OVER_FIRST, "mean_over_first_component", "1", 0, INFINITY) \
+    entry(RUNNING_T10, "running_mean_cosine.t10", "1", -1, 1) \
+    entry(RUNNING_T100, "running_mean_cosine.t100", "1", -1, 1)
+/* clang-format on */
 
 #define GS_GEOMETRY_ENUM(id, name, unit, low, high) GS_GEOMETRY_##id,
 enum gs_geometry_measure { GS_GEOMETRY_LIST(GS_GEOMETRY_ENUM) GS_GEOMETRY_MEASURES };

@@ -86,6 +86,9 @@ static void measure_dimension(const double *eigenvalues, const struct gs_geometr
     values[GS_GEOMETRY_PARTICIPATION] = gs_spectrum_participation(eigenvalues, d);
     values[GS_GEOMETRY_PARTICIPATION_CORRECTED] =
         gs_spectrum_participation_corrected(eigenvalues, d, s->n);
+    values[GS_GEOMETRY_PARTICIPATION_SHARE] = values[GS_GEOMETRY_PARTICIPATION] / (double)d;
+    if (eigenvalues[0] > 0)
+        values[GS_GEOMETRY_MEAN_OVER_FIRST] = dot(s->mean, s->mean, d) / eigenvalues[0];
     values[GS_GEOMETRY_EFFECTIVE_RANK] = gs_spectrum_effective_rank(eigenvalues, d);
 }
 

@@ -228,6 +228,24 @@ static void check_best(const struct gs_default_decoding *d, size_t top) {
     }
 }
 
+/* The places by count, largest first and smaller ids first: does `id` have one of the first top? */
+static bool is_frequent(const uint64_t *counts, size_t id, size_t top) {
+    size_t before = 0;
+    for (size_t u = 0; u < VOCAB; u++)
+        before += counts[u] > counts[id] || (counts[u] == counts[id] && u < id);
+    return before < top;
+}
+
+static size_t frequent_overlap(const double *score, const uint64_t *counts, size_t top) {
+    size_t shared = 0;
+    for (size_t v = 0; v < VOCAB; v++) {
+        size_t above = 0;
+        for (size_t u = 0; u < VOCAB; u++) above += score[u] > score[v];
+        shared += above < top && is_frequent(counts, v, top);
+    }
+    return shared;
+}
+
 /* ---- tests ---------------------------------------------------------------------------------- */
 
 static void three_decodings_are_what_plain_loops_give(void **state) {
@@ -253,6 +271,8 @@ static void three_decodings_are_what_plain_loops_give(void **state) {
                 check_best(own, 10);
                 near("spearman", own->spearman, spearman(own->score, counts), 1e-12);
                 assert_int_equal(own->interval.known, d.sequences > 1);
+                assert_int_equal(own->frequent, frequent_overlap(own->score, counts, 10));
+                assert_int_equal(own->frequent_interval.known, d.sequences > 1);
             }
             gs_default_token_destroy(token);
             gs_free(d.values);
@@ -267,12 +287,15 @@ static void intervals_are_those_of_drawn_sequences(void **state) {
     uint64_t counts[VOCAB];
     make_counts(counts);
     struct gs_default_token *token = measure(&d, &t, counts, &plain);
-    double values[GS_DECODINGS][40];
+    double values[GS_DECODINGS][40], frequent[GS_DECODINGS][40];
     for (uint64_t r = 0; r < 40; r++) {
         size_t drawn[SEQUENCES];
         gs_bootstrap_draw(SEED, r, SEQUENCES, drawn);
         struct naive n = decode_plainly(&d, &t, drawn, SEQUENCES, 0);
-        for (int k = 0; k < GS_DECODINGS; k++) values[k][r] = spearman(n.score[k], counts);
+        for (int k = 0; k < GS_DECODINGS; k++) {
+            values[k][r] = spearman(n.score[k], counts);
+            frequent[k][r] = (double)frequent_overlap(n.score[k], counts, 10);
+        }
     }
     for (int k = 0; k < GS_DECODINGS; k++) {
         struct gs_interval percentile = gs_bootstrap_percentile(values[k], 40);
@@ -282,6 +305,9 @@ static void intervals_are_those_of_drawn_sequences(void **state) {
              2e-3);
         near("high", own->interval.high, tanh(2 * atanh(own->spearman) - atanh(percentile.low)),
              2e-3);
+        percentile = gs_bootstrap_percentile(frequent[k], 40);
+        near("low count", own->frequent_interval.low, percentile.low, 1e-12);
+        near("high count", own->frequent_interval.high, percentile.high, 1e-12);
     }
     gs_default_token_destroy(token);
     gs_free(d.values);

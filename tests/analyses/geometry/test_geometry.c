@@ -292,6 +292,11 @@ static void check_spectrum(const struct flat *f, const struct gs_geometry *g, do
     near("pcs_99", g->values[GS_GEOMETRY_PCS_99], fewest(values, d, 0.99), 0);
     near("stable_rank", g->values[GS_GEOMETRY_STABLE_RANK_CENTERED], sum / values[0], 2e-6);
     near("participation", g->values[GS_GEOMETRY_PARTICIPATION], sum * sum / squares, 5e-6);
+    near("participation share", g->values[GS_GEOMETRY_PARTICIPATION_SHARE],
+         sum * sum / squares / (double)d, 5e-6);
+    double energy = 0;
+    for (size_t i = 0; i < d; i++) energy += mean[i] * mean[i];
+    near("mean over first", g->values[GS_GEOMETRY_MEAN_OVER_FIRST], energy / values[0], 5e-6);
     near("effective_rank", g->values[GS_GEOMETRY_EFFECTIVE_RANK], exp(entropy), 1e-5);
     for (size_t i = 0; i < d; i++) trace += about_zero[i * d + i];
     jacobi(about_zero, d, values);
@@ -616,7 +621,8 @@ static void intervals_are_those_of_drawn_sequences(void **state) {
         struct gs_interval expected = gs_bootstrap_percentile(values[m], REPLICATES);
         assert_true(g->intervals[m].known && expected.known);
         int bounded = m == GS_GEOMETRY_MEAN_NORM_RATIO || m == GS_GEOMETRY_MEAN_ENERGY ||
-                      m == GS_GEOMETRY_CORR_MEAN_ABS || m == GS_GEOMETRY_CORR_MAX_ABS;
+                      m == GS_GEOMETRY_CORR_MEAN_ABS || m == GS_GEOMETRY_CORR_MAX_ABS ||
+                      m == GS_GEOMETRY_PARTICIPATION_SHARE;
         double theta = g->values[m], q[2] = {expected.high, expected.low}, ends[2];
         for (int e = 0; e < 2; e++) {
             ends[e] = theta * theta / q[e]; /* 2 log θ − log q */
