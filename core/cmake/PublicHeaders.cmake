@@ -21,9 +21,10 @@ set(gs_public_headers
   analyses/linalg/lapack.h analyses/loss/loss_by_position.h analyses/retention/retention.h
   analyses/split/dip.h analyses/split/heads.h analyses/split/null.h analyses/split/sample.h
   analyses/split/shapes.h analyses/split/split.h analyses/split/valley.h
-  analyses/stats/bootstrap.h analyses/stats/correlation.h analyses/stats/crossing.h
+  analyses/stats/binomial_interval.h analyses/stats/bootstrap.h analyses/stats/correlation.h analyses/stats/crossing.h
   analyses/stats/each.h
   analyses/stats/lags.h analyses/stats/moments.h analyses/stats/rank_correlation.h
   analyses/stats/rows.h analyses/stats/running.h analyses/stats/spectrum.h
+  analyses/verify/claims.h analyses/verify/similarity.h analyses/verify/verdict.h
   reports/figures/figure.h reports/figures/plot.h reports/figures/text.h reports/page/measure.h
   reports/page/merge.h reports/page/report.h)
