@@ -1,5 +1,6 @@
 #include "analyses/retention/retention.h"
 
+#include "analyses/retention/gate_means.h"
 #include "analyses/stats/crossing.h"
 #include "core/base/memory.h"
 
@@ -64,11 +65,11 @@ struct gs_lag_value gs_retention_key_efold(const struct gs_retention *r, size_t 
 
 /* ---- from the gates' means ---- */
 
-static double geometric(double log_decay, double steps) {
+double gs_geometric_efold(double log_decay, double steps) {
     return log_decay == 0 ? (double)INFINITY : -steps / log_decay; /* −∞ gives 0 */
 }
 
-static double arithmetic(double loss, double steps) {
+double gs_arithmetic_efold(double loss, double steps) {
     return loss == 0 ? (double)INFINITY : -1 / log1p(-loss / steps); /* log1p(−1) = −∞ gives 0 */
 }
 
@@ -92,11 +93,11 @@ static struct gs_lag_value of_means(const struct gs_retention *r, double value) 
 }
 
 struct gs_lag_value gs_retention_geometric_efold(const struct gs_retention *r, size_t head) {
-    return of_means(r, geometric(total_gates(r, head).log_decay, (double)r->steps));
+    return of_means(r, gs_geometric_efold(total_gates(r, head).log_decay, (double)r->steps));
 }
 
 struct gs_lag_value gs_retention_arithmetic_efold(const struct gs_retention *r, size_t head) {
-    return of_means(r, arithmetic(total_gates(r, head).loss, (double)r->steps));
+    return of_means(r, gs_arithmetic_efold(total_gates(r, head).loss, (double)r->steps));
 }
 
 struct gs_split gs_retention_split(const struct gs_retention *r) {
@@ -117,71 +118,4 @@ struct gs_split gs_retention_split(const struct gs_retention *r) {
             split.between++;
     }
     return split;
-}
-
-/* ---- intervals ---- */
-
-struct one_head {
-    const struct gs_retention *retention;
-    size_t head;
-};
-
-enum { EFOLD, HALF_LIFE, KEY_EFOLD, GEOMETRIC, ARITHMETIC, VALUES };
-
-/* Mean of the drawn sequences at the grid's lags; NaN where they have no window so long. */
-static void weighted_curve(const struct one_head *one, const double *sums, const double *weights,
-                           double *curve, double *windows) {
-    const struct gs_retention *r = one->retention;
-    for (size_t g = 0; g < r->grid_count; g++) curve[g] = windows[g] = 0;
-    for (size_t s = 0; s < r->sequences; s++) {
-        if (weights[s] == 0) continue;
-        const double *mine = sums + (s * r->heads + one->head) * r->grid_count;
-        for (size_t g = 0; g < r->grid_count && r->grid[g] < r->length[s]; g++) {
-            curve[g] += weights[s] * mine[g];
-            windows[g] += weights[s] * (double)(r->length[s] - r->grid[g]);
-        }
-    }
-    for (size_t g = 0; g < r->grid_count; g++)
-        curve[g] = windows[g] > 0 ? curve[g] / windows[g] : (double)NAN;
-}
-
-static void one_head_statistic(const void *context, const double *weights, size_t blocks,
-                               double *values, double *scratch) {
-    const struct one_head *one = context;
-    const struct gs_retention *r = one->retention;
-    double *curve = scratch, *windows = scratch + r->grid_count, steps = 0;
-    weighted_curve(one, r->grid_sums, weights, curve, windows);
-    values[EFOLD] =
-        gs_first_at_or_below(r->grid, curve, r->grid_count, exp(-1), GS_BETWEEN_LOG, NULL);
-    values[HALF_LIFE] =
-        gs_first_at_or_below(r->grid, curve, r->grid_count, 0.5, GS_BETWEEN_LOG, NULL);
-    values[KEY_EFOLD] = (double)NAN;
-    if (r->has_key) {
-        weighted_curve(one, r->grid_key, weights, curve, windows);
-        values[KEY_EFOLD] =
-            gs_first_at_or_below(r->grid, curve, r->grid_count, exp(-1), GS_BETWEEN_LOG, NULL);
-    }
-    struct gs_gate_sums total = {0};
-    for (size_t s = 0; s < blocks; s++) {
-        if (weights[s] == 0) continue; /* 0 · −∞ */
-        total.log_decay += weights[s] * r->gates[s * r->heads + one->head].log_decay;
-        total.loss += weights[s] * r->gates[s * r->heads + one->head].loss;
-        steps += weights[s] * (double)(r->length[s] ? r->length[s] - 1 : 0);
-    }
-    values[GEOMETRIC] = steps > 0 ? geometric(total.log_decay, steps) : (double)NAN;
-    values[ARITHMETIC] = steps > 0 ? arithmetic(total.loss, steps) : (double)NAN;
-}
-
-enum gs_status gs_retention_bootstrap(const struct gs_retention *r, size_t head,
-                                      const struct gs_bootstrap *bootstrap,
-                                      struct gs_retention_intervals *intervals,
-                                      struct gs_error *error) {
-    struct one_head one = {r, head};
-    struct gs_interval found[VALUES];
-    enum gs_status status = gs_bootstrap_run(bootstrap, r->sequences, VALUES, one_head_statistic,
-                                             &one, 2 * r->grid_count, found, error);
-    if (status != GS_OK) return status;
-    *intervals = (struct gs_retention_intervals){found[EFOLD], found[HALF_LIFE], found[KEY_EFOLD],
-                                                 found[GEOMETRIC], found[ARITHMETIC]};
-    return GS_OK;
 }

@@ -109,12 +109,12 @@ struct gs_lag_value gs_retention_geometric_efold(const struct gs_retention *rete
 struct gs_lag_value gs_retention_arithmetic_efold(const struct gs_retention *retention,
                                                   size_t head);
 
-/* 95 % intervals of one head's lag values over sequences. Curves are taken at the grid's lags. A
- * replicate that never crosses is infinite. */
+/* 95 % intervals of each head's lag values over sequences: (heads), the caller's. Curves are taken
+ * at the grid's lags. A replicate that never crosses is infinite. */
 struct gs_retention_intervals {
     struct gs_interval efold, half_life, key_efold, geometric_efold, arithmetic_efold;
 };
-enum gs_status gs_retention_bootstrap(const struct gs_retention *retention, size_t head,
+enum gs_status gs_retention_bootstrap(const struct gs_retention *retention,
                                       const struct gs_bootstrap *bootstrap,
                                       struct gs_retention_intervals *intervals,
                                       struct gs_error *error);

@@ -66,30 +66,38 @@ static enum gs_status add_lag(struct report *r, size_t head, const char *what,
     return gs_results_add(r->results, name, &value, r->error);
 }
 
-static enum gs_status add_head(struct report *r, size_t head) {
+static enum gs_status add_head(struct report *r, size_t head,
+                               const struct gs_retention_intervals *i) {
     static const char *const short_reason = "no sequence has two rows",
                              *const unit_decay = "alpha is 1 in every row: nothing is forgotten",
                              *const unit_key =
                                  "alpha is 1 and beta 0 in every row: nothing is rewritten";
     const struct gs_retention *x = r->retention;
     const char *key_reason = x->has_key ? short_reason : r->no_key_reason;
-    struct gs_retention_intervals i;
-    enum gs_status status = gs_retention_bootstrap(x, head, r->bootstrap, &i, r->error);
-    if (status == GS_OK)
-        status = add_lag(r, head, "efold", gs_retention_efold(x, head), x->retention, &i.efold,
-                         short_reason, unit_decay);
+    enum gs_status status = add_lag(r, head, "efold", gs_retention_efold(x, head), x->retention,
+                                    &i->efold, short_reason, unit_decay);
     if (status == GS_OK)
         status = add_lag(r, head, "half_life", gs_retention_half_life(x, head), x->retention,
-                         &i.half_life, short_reason, unit_decay);
+                         &i->half_life, short_reason, unit_decay);
     if (status == GS_OK)
         status = add_lag(r, head, "geometric_efold", gs_retention_geometric_efold(x, head), NULL,
-                         &i.geometric_efold, short_reason, unit_decay);
+                         &i->geometric_efold, short_reason, unit_decay);
     if (status == GS_OK)
         status = add_lag(r, head, "arithmetic_efold", gs_retention_arithmetic_efold(x, head), NULL,
-                         &i.arithmetic_efold, short_reason, unit_decay);
+                         &i->arithmetic_efold, short_reason, unit_decay);
     if (status == GS_OK)
         status = add_lag(r, head, "key_retention_efold", gs_retention_key_efold(x, head), x->key,
-                         &i.key_efold, key_reason, unit_key);
+                         &i->key_efold, key_reason, unit_key);
+    return status;
+}
+
+static enum gs_status add_heads(struct report *r) {
+    size_t heads = r->retention->heads;
+    struct gs_retention_intervals *intervals = gs_calloc(heads, sizeof *intervals);
+    if (!intervals) return gs_fail_memory(r->error, heads * sizeof *intervals, "intervals");
+    enum gs_status status = gs_retention_bootstrap(r->retention, r->bootstrap, intervals, r->error);
+    for (size_t h = 0; status == GS_OK && h < heads; h++) status = add_head(r, h, &intervals[h]);
+    gs_free(intervals);
     return status;
 }
 
@@ -180,7 +188,7 @@ enum gs_status gs_retention_results(const struct gs_retention *retention, bool n
                                     struct gs_results *results, struct gs_error *error) {
     struct report r = {retention, null ? "null." : "", no_key_reason, bootstrap, results, error};
     enum gs_status status = add_counts(&r);
-    for (size_t h = 0; status == GS_OK && h < retention->heads; h++) status = add_head(&r, h);
+    if (status == GS_OK) status = add_heads(&r);
     if (status == GS_OK) status = add_split(&r);
     if (status == GS_OK && !null) status = add_notes(&r);
     if (status == GS_OK) status = add_table(&r, null ? "null.retention" : "retention");

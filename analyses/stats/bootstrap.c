@@ -2,9 +2,11 @@
 
 #include "core/base/memory.h"
 #include "core/base/random.h"
+#include "core/kernels/blas.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -116,6 +118,87 @@ enum gs_status gs_bootstrap_run(const struct gs_bootstrap *plan, size_t blocks, 
     if (failed) return short_of_memory(error, numbers);
     return stopped ? gs_fail(error, GS_INTERRUPTED, "stopped on request") : GS_OK;
 }
+
+/* ---- of sums ---- */
+
+struct sums {
+    const struct gs_bootstrap *plan;
+    size_t blocks, columns, count;
+    const struct gs_block_sums *parts;
+    size_t part_count;
+    gs_bootstrap_of_sums statistic;
+    const void *context;
+    double *values; /* (replicates, count) */
+};
+
+/* Replicates that are one product. Fixed, and one thread's, so that bits are. */
+enum { TOGETHER = 32 };
+
+static enum gs_status take_replicates(const struct sums *s, size_t first, double *weights,
+                                      double *totals, struct gs_error *error) {
+    size_t left = s->plan->replicates - first, rows = left < TOGETHER ? left : TOGETHER, at = 0;
+    for (size_t r = 0; r < rows; r++)
+        gs_bootstrap_weights(s->plan->seed, first + r, s->blocks, weights + r * s->blocks);
+    for (size_t p = 0; p < s->part_count; at += s->parts[p++].columns) {
+        size_t columns = s->parts[p].columns;
+        enum gs_status status = gs_blas_dgemm(
+            GS_PLAIN, GS_PLAIN, rows, columns, s->blocks, 1, weights, s->blocks, s->parts[p].sums,
+            columns ? columns : 1, 0, totals + at, s->columns, error);
+        if (status != GS_OK) return status;
+    }
+    for (size_t r = 0; r < rows; r++)
+        s->statistic(s->context, totals + r * s->columns, s->values + (first + r) * s->count);
+    return GS_OK;
+}
+
+static enum gs_status take_all_replicates(const struct sums *s, struct gs_error *error) {
+    size_t threads = (size_t)omp_get_max_threads(), replicates = s->plan->replicates, each, all;
+    if (!gs_multiply(TOGETHER, s->blocks + s->columns, &each) || !gs_multiply(each, threads, &all))
+        return short_of_memory(error, SIZE_MAX);
+    double *room = gs_calloc(all, sizeof *room);
+    if (!room) return short_of_memory(error, all);
+    enum gs_status result = GS_OK;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (size_t first = 0; first < replicates; first += TOGETHER) {
+        double *weights = room + each * (size_t)omp_get_thread_num();
+        struct gs_error mine;
+        if (gs_progress_stop(s->plan->progress)) continue;
+        enum gs_status status =
+            take_replicates(s, first, weights, weights + TOGETHER * s->blocks, &mine);
+        if (status == GS_OK) continue;
+#pragma omp critical(gs_bootstrap_failing)
+        {
+            if (result == GS_OK && error) *error = mine;
+            result = status;
+        }
+    }
+    gs_free(room);
+    if (result == GS_OK && gs_progress_stop(s->plan->progress))
+        return gs_fail(error, GS_INTERRUPTED, "stopped on request");
+    return result;
+}
+
+enum gs_status gs_bootstrap_sums(const struct gs_bootstrap *plan, size_t blocks,
+                                 const struct gs_block_sums *parts, size_t part_count, size_t count,
+                                 gs_bootstrap_of_sums statistic, const void *context,
+                                 struct gs_interval *intervals, struct gs_error *error) {
+    struct sums s = {plan, blocks, 0, count, parts, part_count, statistic, context, NULL};
+    size_t replicates = plan->replicates, numbers;
+    for (size_t c = 0; c < count; c++) intervals[c] = no_interval();
+    if (blocks < 2 || replicates < 2 || count == 0) return GS_OK;
+    for (size_t p = 0; p < part_count; p++) s.columns += parts[p].columns;
+    if (!gs_multiply(replicates, count, &numbers)) return short_of_memory(error, SIZE_MAX);
+    s.values = gs_calloc(numbers, sizeof *s.values);
+    double *column = gs_calloc(replicates, sizeof *column);
+    enum gs_status status =
+        s.values && column ? take_all_replicates(&s, error) : short_of_memory(error, numbers);
+    if (status == GS_OK) take_intervals(s.values, replicates, count, column, intervals);
+    gs_free(column);
+    gs_free(s.values);
+    return status;
+}
+
+/* ---- of ratios ---- */
 
 struct ratio {
     const double *numerators, *denominators;

@@ -57,6 +57,24 @@ enum gs_status gs_bootstrap_run(const struct gs_bootstrap *plan, size_t blocks, 
                                 size_t scratch, struct gs_interval *intervals,
                                 struct gs_error *error);
 
+/* Sums of each block: (blocks, columns), row-major, every one finite. */
+struct gs_block_sums {
+    const double *sums;
+    size_t columns;
+};
+
+/* `count` values of one replicate from Σ_b weights[b] · sums[b] of every column, part after part:
+ * `totals`, which it may work in. Called from several threads at once, as above. */
+typedef void (*gs_bootstrap_of_sums)(const void *context, double *totals, double *values);
+
+/* The same intervals of a statistic that depends on such sums alone: those of many replicates are
+ * one product, weights · sums, and each replicate is drawn once for all values. Same bits on any
+ * number of threads. Memory: replicates · count doubles, and a few replicates' totals a thread. */
+enum gs_status gs_bootstrap_sums(const struct gs_bootstrap *plan, size_t blocks,
+                                 const struct gs_block_sums *parts, size_t part_count, size_t count,
+                                 gs_bootstrap_of_sums statistic, const void *context,
+                                 struct gs_interval *intervals, struct gs_error *error);
+
 /* Intervals of ratios of sums, e.g. means over all rows of unequal sequences: column c's statistic
  * is Σ_b w_b numerators[b][c] / Σ_b w_b denominators[b][c], NaN where the denominator is 0. Both
  * are (blocks, columns), row-major. Memory does not grow with columns beyond a fixed stretch. */

@@ -116,6 +116,74 @@ static void ratios_equal_those_of_drawn_blocks(void **state) {
     }
 }
 
+static bool stop_at_once(void *context) {
+    (void)context;
+    return true;
+}
+
+enum { WIDE = 40, NARROW = 3, OF_SUMS = 2 };
+
+/* A product of columns of both parts, and a ratio; works in the totals. */
+static void two_of_sums(const void *context, double *totals, double *values) {
+    assert_null(context);
+    totals[0] *= totals[WIDE];
+    values[0] = totals[0];
+    values[1] = totals[WIDE - 1] / totals[WIDE + NARROW - 1];
+}
+
+/* Replicates by hand, the last of them a product of fewer; the same bits from any thread. */
+static void sums_equal_those_of_drawn_blocks(void **state) {
+    (void)state;
+    enum { BLOCKS = 23, REPLICATES = 101 };
+    struct gs_random random;
+    gs_random_seed(&random, SEED, "test/bootstrap/sums");
+    double wide[BLOCKS * WIDE], narrow[BLOCKS * NARROW], values[OF_SUMS][REPLICATES];
+    for (size_t i = 0; i < BLOCKS * WIDE; i++) wide[i] = gs_random_normal(&random);
+    for (size_t i = 0; i < BLOCKS * NARROW; i++) narrow[i] = 1 + gs_random_uniform(&random);
+    for (size_t r = 0; r < REPLICATES; r++) {
+        size_t drawn[BLOCKS];
+        double a = 0, b = 0, c = 0, d = 0;
+        gs_bootstrap_draw(SEED, r, BLOCKS, drawn);
+        for (size_t i = 0; i < BLOCKS; i++) {
+            a += wide[drawn[i] * WIDE];
+            b += narrow[drawn[i] * NARROW];
+            c += wide[drawn[i] * WIDE + WIDE - 1];
+            d += narrow[drawn[i] * NARROW + NARROW - 1];
+        }
+        values[0][r] = a * b;
+        values[1][r] = c / d;
+    }
+    const struct gs_bootstrap plan = {.seed = SEED, .replicates = REPLICATES};
+    const struct gs_block_sums parts[] = {{wide, WIDE}, {NULL, 0}, {narrow, NARROW}};
+    struct gs_interval first[OF_SUMS], found[OF_SUMS];
+    struct gs_error error;
+    for (int threads = 1; threads <= 3; threads++) {
+        gs_threads_set(threads);
+        gs_assert_ok(
+            gs_bootstrap_sums(&plan, BLOCKS, parts, 3, OF_SUMS, two_of_sums, NULL, found, &error),
+            &error);
+        if (threads == 1) memcpy(first, found, sizeof found);
+        for (size_t v = 0; v < OF_SUMS; v++)
+            assert_true(found[v].low == first[v].low && found[v].high == first[v].high);
+    }
+    gs_threads_set(0);
+    for (size_t v = 0; v < OF_SUMS; v++) {
+        struct gs_interval expected = gs_bootstrap_percentile(values[v], REPLICATES);
+        gs_assert_near("low", found[v].low, expected.low, 1e-12, 1e-12);
+        gs_assert_near("high", found[v].high, expected.high, 1e-12, 1e-12);
+    }
+    const struct gs_bootstrap none = {.seed = SEED};
+    gs_assert_ok(
+        gs_bootstrap_sums(&none, BLOCKS, parts, 3, OF_SUMS, two_of_sums, NULL, found, &error),
+        &error);
+    assert_false(found[0].known || found[1].known);
+    const struct gs_progress stopping = {.stop = stop_at_once};
+    const struct gs_bootstrap stopped = {1, 1000 * 1000, &stopping};
+    gs_assert_error(
+        gs_bootstrap_sums(&stopped, BLOCKS, parts, 3, OF_SUMS, two_of_sums, NULL, found, &error),
+        GS_INTERRUPTED, &error, "stopped");
+}
+
 static void one_block_has_no_interval(void **state) {
     (void)state;
     double up[1] = {3}, down[1] = {1};
@@ -135,11 +203,6 @@ static void one_block_has_no_interval(void **state) {
                                     none, none, &interval, &error),
                  &error);
     assert_false(interval.known);
-}
-
-static bool stop_at_once(void *context) {
-    (void)context;
-    return true;
 }
 
 /* Asked to stop, it ends with no interval, however many replicates were to come. */
@@ -258,6 +321,7 @@ int main(void) {
         cmocka_unit_test(percentiles_are_interpolated),
         cmocka_unit_test(infinite_and_missing_values),
         cmocka_unit_test(ratios_equal_those_of_drawn_blocks),
+        cmocka_unit_test(sums_equal_those_of_drawn_blocks),
         cmocka_unit_test(one_block_has_no_interval),
         cmocka_unit_test(stops_on_request),
         cmocka_unit_test(same_bits_on_any_number_of_threads),
