@@ -99,23 +99,3 @@ struct gs_lag_value gs_retention_geometric_efold(const struct gs_retention *r, s
 struct gs_lag_value gs_retention_arithmetic_efold(const struct gs_retention *r, size_t head) {
     return of_means(r, gs_arithmetic_efold(total_gates(r, head).loss, (double)r->steps));
 }
-
-struct gs_split gs_retention_split(const struct gs_retention *r) {
-    const double fast = 3, slow = 5;
-    struct gs_split split = {0};
-    for (size_t h = 0; h < r->heads; h++) {
-        struct gs_lag_value efold = gs_retention_efold(r, h);
-        double lag = efold.reach == GS_REACH_NONE       ? (double)INFINITY
-                     : efold.reach == GS_REACH_CENSORED ? efold.bound
-                                                        : efold.value;
-        if (efold.reach == GS_REACH_UNDEFINED || (efold.reach == GS_REACH_CENSORED && lag < slow))
-            split.unknown++;
-        else if (lag <= fast)
-            split.fast++;
-        else if (lag >= slow)
-            split.slow++;
-        else
-            split.between++;
-    }
-    return split;
-}

@@ -119,23 +119,16 @@ enum gs_status gs_retention_bootstrap(const struct gs_retention *retention,
                                       struct gs_retention_intervals *intervals,
                                       struct gs_error *error);
 
-/* The paper's rule on efold: fast ≤ 3, slow ≥ 5 (also when censored beyond 5, or none). */
-struct gs_split {
-    size_t fast, between, slow;
-    size_t unknown; /* censored below 5, or undefined */
-};
-struct gs_split gs_retention_split(const struct gs_retention *retention);
-
 struct gs_results;
-/* Values retention.head.NN.…, split.… and table retention; those of the untrained model behind
- * "null.". */
+/* Values retention.head.NN.… and table retention; those of the untrained model behind "null.". */
 enum gs_status gs_retention_results(const struct gs_retention *retention, bool null,
                                     const char *no_key_reason, const struct gs_bootstrap *bootstrap,
                                     struct gs_results *results, struct gs_error *error);
 
 /* The whole for a trace: memory by name (NULL: the usual one); null: the untrained model's trace on
  * the same text, or NULL. Also the mean share of the memory read in each layer's state, where the
- * trace has /read. plan->transition is taken from the file. */
+ * trace has /read, and whether the heads are two pools (split.…, null.split.…, split/split.h).
+ * plan->transition is taken from the file. */
 enum gs_status gs_retention_of_trace(struct gs_trace *trace, const char *memory,
                                      struct gs_trace *null, const struct gs_retention_plan *plan,
                                      const struct gs_bootstrap *bootstrap,

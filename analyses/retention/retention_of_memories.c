@@ -89,11 +89,11 @@ static enum gs_status measure_each(const struct gs_each *each, const struct each
                                    size_t main, const struct gs_progress *progress,
                                    struct gs_results *results, struct gs_error *error) {
     static const char *const values[] = {
-        "retention.heads",    "split.fast",      "split.between",
-        "split.slow",         "split.unknown",   "null.split.fast",
-        "null.split.between", "null.split.slow", "null.split.unknown"};
+        "retention.heads", "split.fast",         "split.between",       "split.slow",
+        "split.unknown",   "split.two_pools",    "null.split.fast",     "null.split.between",
+        "null.split.slow", "null.split.unknown", "null.split.two_pools"};
     const struct gs_each_table table = {"retention_by_memory", values,
-                                        context->null ? sizeof values / sizeof *values : 5};
+                                        context->null ? sizeof values / sizeof *values : 6};
     const struct gs_each_measure how = {measure_one, context, progress};
     struct gs_results_part *parts;
     enum gs_status status = gs_each_run(each, &how, &parts, error);

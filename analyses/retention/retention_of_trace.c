@@ -1,4 +1,5 @@
 #include "analyses/retention/memory_part.h"
+#include "analyses/split/split.h"
 #include "core/base/memory.h"
 #include "core/results/results.h"
 
@@ -185,6 +186,19 @@ static enum gs_status measure_part(const struct gs_memory_part *p,
     return status;
 }
 
+/* Are the heads two pools? */
+static enum gs_status split_heads(const struct gs_memory_part *p, bool with_untrained) {
+    const struct gs_split_plan plan = {.seed = p->bootstrap->seed, .progress = p->progress};
+    enum gs_status status = gs_split_of_results(p->results, with_untrained, &plan, p->error);
+    if (status != GS_OK) return status;
+    return gs_results_note(
+        p->results,
+        "split.fast, between, slow and smaller_side count heads by the paper's rule alone (efold "
+        "at most 3: fast; at least 5: slow). It is a threshold, not a test for two pools; "
+        "split.verdict is one, and split.two_pools its answer in a number",
+        p->error);
+}
+
 enum gs_status gs_memory_measure(struct gs_memory_part trained, struct gs_trace *null,
                                  const char *null_memory, const struct gs_retention_plan *plan) {
     struct gs_memory_part untrained = trained;
@@ -198,7 +212,8 @@ enum gs_status gs_memory_measure(struct gs_memory_part trained, struct gs_trace 
         if (status == GS_OK) status = note_other_text(&trained, &untrained);
     }
     if (status == GS_OK) status = measure_part(&trained, plan);
-    return status == GS_OK && null ? measure_part(&untrained, plan) : status;
+    if (status == GS_OK && null) status = measure_part(&untrained, plan);
+    return status == GS_OK ? split_heads(&trained, null != NULL) : status;
 }
 
 /* That there are others must be seen. */

@@ -101,25 +101,6 @@ static enum gs_status add_heads(struct report *r) {
     return status;
 }
 
-static enum gs_status add_split(struct report *r) {
-    struct gs_split split = gs_retention_split(r->retention);
-    const struct {
-        const char *name;
-        size_t heads;
-    } counts[] = {{"fast", split.fast},
-                  {"between", split.between},
-                  {"slow", split.slow},
-                  {"unknown", split.unknown}};
-    enum gs_status status = GS_OK;
-    for (size_t i = 0; status == GS_OK && i < 4; i++) {
-        char name[NAME];
-        snprintf(name, sizeof name, "%ssplit.%s", r->prefix, counts[i].name);
-        status = gs_results_number(r->results, name, (double)counts[i].heads, "head",
-                                   r->retention->heads, r->error);
-    }
-    return status;
-}
-
 /* Lag number `index` of those measured. */
 static enum gs_status add_table_row(struct report *r, struct gs_table *table, size_t head,
                                     size_t index) {
@@ -170,17 +151,12 @@ static enum gs_status add_counts(struct report *r) {
 }
 
 static enum gs_status add_notes(struct report *r) {
-    enum gs_status status = gs_results_note(
+    return gs_results_note(
         r->results,
         "efold is the smallest lag at which the mean retention is at or below 1/e (the paper's "
         "half-life); half_life is the same at 1/2. Means are over all rows that have a row so far "
         "behind them in their sequence; n of an efold is how many those are at its lag",
         r->error);
-    if (status != GS_OK) return status;
-    return gs_results_note(r->results,
-                           "split counts heads by the paper's rule alone (efold at most 3: fast; "
-                           "at least 5: slow). It is a threshold, not a test for two pools",
-                           r->error);
 }
 
 enum gs_status gs_retention_results(const struct gs_retention *retention, bool null,
@@ -189,7 +165,6 @@ enum gs_status gs_retention_results(const struct gs_retention *retention, bool n
     struct report r = {retention, null ? "null." : "", no_key_reason, bootstrap, results, error};
     enum gs_status status = add_counts(&r);
     if (status == GS_OK) status = add_heads(&r);
-    if (status == GS_OK) status = add_split(&r);
     if (status == GS_OK && !null) status = add_notes(&r);
     if (status == GS_OK) status = add_table(&r, null ? "null.retention" : "retention");
     return status;

@@ -1,6 +1,5 @@
 #include "analyses/split/heads.h"
 
-#include "analyses/retention/retention.h"
 #include "core/base/memory.h"
 #include "core/results/results.h"
 
@@ -42,23 +41,6 @@ enum gs_status gs_split_heads_add(struct gs_split_heads *heads, size_t seed, dou
         (struct gs_split_head){log(fmax(efold, GS_SPLIT_SHORTEST)), censored, seed};
     if (heads->seeds <= seed) heads->seeds = seed + 1;
     return GS_OK;
-}
-
-enum gs_status gs_split_heads_of_retention(struct gs_split_heads *heads,
-                                           const struct gs_retention *retention,
-                                           struct gs_error *error) {
-    size_t seed = heads->seeds++;
-    enum gs_status status = GS_OK;
-    for (size_t h = 0; status == GS_OK && h < retention->heads; h++) {
-        struct gs_lag_value efold = gs_retention_efold(retention, h);
-        if (efold.reach == GS_REACH_UNDEFINED)
-            heads->unknown++;
-        else if (efold.reach == GS_REACH_OK)
-            status = gs_split_heads_add(heads, seed, efold.value, false, error);
-        else
-            status = gs_split_heads_add(heads, seed, efold.bound, true, error);
-    }
-    return status;
 }
 
 /* What `value` says about a head: known, censored, or nothing. */

@@ -31,17 +31,13 @@ void gs_split_heads_clear(struct gs_split_heads *heads); /* frees; NULL is fine 
 enum gs_status gs_split_heads_add(struct gs_split_heads *heads, size_t seed, double efold,
                                   bool censored, struct gs_error *error);
 
-struct gs_retention;
-/* All heads of one memory of one model, as the next seed. A head that never forgets (α = 1
- * throughout) is censored at the longest lag; undefined ones are counted as unknown. */
-enum gs_status gs_split_heads_of_retention(struct gs_split_heads *heads,
-                                           const struct gs_retention *retention,
-                                           struct gs_error *error);
-
 struct gs_results;
-/* The same from the results of `gpnscope retention`, by the names of values: `prefix` is "" for the
- * model's own, "null." for the untrained one's, "memory.NAME." for one memory of several.
- * GS_MISSING when there is no head under that prefix. */
+/* All heads of one memory of one model, as the next seed, from what retention measured: values
+ * <prefix>retention.head.NN.efold. `prefix` is "" for the model's own, "null." for the untrained
+ * one's, "memory.NAME." and "null.memory.NAME." for one memory of several. Called for the results
+ * of one run after the other it pools them. A head that never forgets (α = 1 throughout) is
+ * censored at the longest lag; undefined ones are counted as unknown. GS_MISSING when there is no
+ * head under that prefix. */
 enum gs_status gs_split_heads_of_results(struct gs_split_heads *heads,
                                          const struct gs_results *results, const char *prefix,
                                          struct gs_error *error);

@@ -88,10 +88,24 @@ enum gs_status gs_split_judge(const struct gs_split_heads *heads,
 void gs_split_decide(struct gs_split_answer *answer);
 
 struct gs_results;
+/* Counts of heads as values "<prefix>fast", "between", "slow", "unknown", and "smaller_side": the
+ * smaller of fast and slow. */
+enum gs_status gs_split_rule_results(const struct gs_split_rule *rule, const char *prefix,
+                                     struct gs_results *results, struct gs_error *error);
 /* Everything as values "<prefix>dip", "<prefix>dip.p", … (README.md lists them), and a note with
  * verdict and reasons. prefix: "split." for one model, "split.pooled." over seeds. Values
- * "<prefix>verdict.two_pools" … are 1 for the verdict given and 0 for the others. */
+ * "<prefix>verdict.two_pools" … are 1 for the verdict given and 0 for the others.
+ * "<prefix>two_pools" is 1 for two pools, 0 for a continuum or one pool, null with the status
+ * "undecided" otherwise. "<prefix>made_by_training" is 1 where training made two pools, 0 where
+ * there are none, or the untrained heads have them already; null "undecided" where that is not
+ * shown, "undefined" without untrained heads. */
 enum gs_status gs_split_results(const struct gs_split_answer *answer, const char *prefix,
                                 struct gs_results *results, struct gs_error *error);
+
+/* The whole for one memory whose heads are in `results` already (heads.h): rule and test behind
+ * "split.", and behind "null.split." for the untrained heads where with_untrained (those are
+ * "null.retention…"). Too few heads, or none known, is said and no error. */
+enum gs_status gs_split_of_results(struct gs_results *results, bool with_untrained,
+                                   const struct gs_split_plan *plan, struct gs_error *error);
 
 #endif

@@ -1,6 +1,7 @@
 /* Retention against sums of logs in double loops, on random and hostile gates, and planted decays.
  */
 #include "analyses/retention/retention.h"
+#include "analyses/split/split.h"
 #include "core/base/environment.h"
 #include "core/base/memory.h"
 #include "core/base/random.h"
@@ -62,6 +63,20 @@ static struct gs_retention *measure(const struct data *d, const struct gs_retent
     struct gs_error error;
     gs_assert_ok(gs_retention_measure(&gamma, &beta, plan, NULL, &r, &error), &error);
     return r;
+}
+
+/* The paper's rule on what retention reports. */
+static struct gs_split_rule by_rule(const struct gs_retention *r) {
+    struct gs_results *results = gs_results_create("retention");
+    struct gs_bootstrap bootstrap = {.seed = SEED};
+    struct gs_split_heads heads = {0};
+    struct gs_error error;
+    gs_assert_ok(gs_retention_results(r, false, NULL, &bootstrap, results, &error), &error);
+    gs_assert_ok(gs_split_heads_of_results(&heads, results, "", &error), &error);
+    struct gs_split_rule rule = gs_split_by_rule(&heads);
+    gs_split_heads_clear(&heads);
+    gs_results_destroy(results);
+    return rule;
 }
 
 /* ---- the naive way: sums of logs from each start ---- */
@@ -249,7 +264,7 @@ static void a_head_that_forgets_nothing(void **state) {
     assert_int_equal(gs_retention_key_efold(r, 0).reach, GS_REACH_NONE);
     assert_int_equal(gs_retention_geometric_efold(r, 0).reach, GS_REACH_NONE);
     assert_int_equal(gs_retention_arithmetic_efold(r, 0).reach, GS_REACH_NONE);
-    assert_int_equal(gs_retention_split(r).slow, 1);
+    assert_int_equal(by_rule(r).slow, 1);
     gs_retention_destroy(r);
     free_data(&d);
 }
@@ -279,7 +294,7 @@ static void one_row_says_nothing(void **state) {
         assert_int_equal(r->max_lag, 0);
         assert_int_equal(gs_retention_efold(r, 1).reach, GS_REACH_UNDEFINED);
         assert_int_equal(gs_retention_geometric_efold(r, 1).reach, GS_REACH_UNDEFINED);
-        assert_int_equal(gs_retention_split(r).unknown, 2);
+        assert_int_equal(by_rule(r).unknown, 2);
         struct gs_results *results = gs_results_create("retention");
         struct gs_bootstrap bootstrap = {.seed = SEED, .replicates = 20};
         struct gs_error error;
@@ -320,7 +335,7 @@ static void constant_decay_is_found_exactly(void **state) {
         size_t at = (size_t)ceil(expected);
         assert_int_equal(efold.windows, 1200 - at + 900 - at);
     }
-    struct gs_split split = gs_retention_split(r);
+    struct gs_split_rule split = by_rule(r);
     assert_int_equal(split.fast, 2); /* 0.4 and 2.2 tokens */
     assert_int_equal(split.slow, 3); /* 33, 250, and the one that is censored at 1199 */
     assert_int_equal(split.between + split.unknown, 0);
@@ -337,14 +352,14 @@ static void the_paper_s_rule_has_a_gap(void **state) {
         d.gamma[i] = (float)(-1 / (efold[i % 5] * (i % 5 == 0 ? 1 - 1e-7 : 1 + 1e-7)));
     struct gs_retention_plan plan = {0};
     struct gs_retention *r = measure(&d, &plan);
-    struct gs_split split = gs_retention_split(r);
+    struct gs_split_rule split = by_rule(r);
     assert_int_equal(split.fast, 1);
     assert_int_equal(split.between, 2);
     assert_int_equal(split.slow, 2);
     gs_retention_destroy(r);
     plan.max_lag = 4; /* now those beyond 4 are censored below 5: nothing can be said */
     r = measure(&d, &plan);
-    split = gs_retention_split(r);
+    split = by_rule(r);
     assert_int_equal(split.fast, 1);
     assert_int_equal(split.between, 1);
     assert_int_equal(split.unknown, 3);
@@ -609,6 +624,8 @@ static void results_have_names_and_statuses(void **state) {
                  &error);
     gs_assert_ok(gs_retention_results(r, true, "no strengths", &bootstrap, results, &error),
                  &error);
+    struct gs_split_plan split = {.seed = SEED};
+    gs_assert_ok(gs_split_of_results(results, true, &split, &error), &error);
     struct gs_value value;
     assert_true(gs_results_find(results, "retention.head.00.efold", &value));
     assert_string_equal(value.unit, "token");

@@ -282,6 +282,103 @@ static void answers_become_values(void **state) {
     gs_split_heads_clear(&heads);
 }
 
+/* ---- results of retention, trained and untrained ---- */
+
+static void add_heads(struct gs_results *results, const char *prefix, const double *efolds,
+                      size_t count) {
+    char name[64];
+    snprintf(name, sizeof name, "%sretention.max_lag", prefix);
+    add_value(results, name, 1000, NULL, 0);
+    for (size_t h = 0; h < count; h++) {
+        snprintf(name, sizeof name, "%sretention.head.%02zu.efold", prefix, h);
+        bool known = efolds[h] < 1000;
+        add_value(results, name, known ? efolds[h] : (double)NAN, known ? "ok" : "censored",
+                  known ? 0 : 1000);
+    }
+}
+
+static void check_value(const struct gs_results *results, const char *name, double expected,
+                        const char *status) {
+    struct gs_value value;
+    if (!gs_results_find(results, name, &value)) fail_msg("there is no %s", name);
+    assert_string_equal(value.status ? value.status : "ok", status);
+    if (isnan(expected))
+        assert_true(isnan(value.value) && value.reason);
+    else
+        gs_assert_near(name, value.value, expected, 0, 0);
+}
+
+static struct gs_results *split(const double *trained, const double *untrained, size_t count) {
+    struct gs_results *results = gs_results_create("retention");
+    struct gs_split_plan plan = {.seed = SEED, .replicates = 199};
+    struct gs_error error;
+    add_heads(results, "", trained, count);
+    if (untrained) add_heads(results, "null.", untrained, count);
+    gs_assert_ok(gs_split_of_results(results, untrained != NULL, &plan, &error), &error);
+    return results;
+}
+
+/* 30 heads in two tight pools, where untrained ones gather, are in pools already, are evenly
+ * spread. */
+static void training_is_asked_of_the_untrained_heads(void **state) {
+    (void)state;
+    enum { HEADS = 30 };
+    const double none = (double)NAN;
+    double pools[HEADS], peak[HEADS], even[HEADS];
+    for (size_t h = 0; h < HEADS; h++) {
+        double u = ((double)(h % 15) + 0.5) / 15, v = ((double)h + 0.5) / HEADS;
+        pools[h] = h < 15 ? 1.5 + u : 80 + 90 * u;
+        peak[h] = 20 * exp(0.25 * log(v / (1 - v)));
+        even[h] = exp(6 * v);
+    }
+    struct gs_results *results = split(pools, peak, HEADS);
+    check_value(results, "split.two_pools", 1, "ok");
+    check_value(results, "split.made_by_training", 1, "ok");
+    check_value(results, "split.fast", 15, "ok");
+    check_value(results, "split.smaller_side", 15, "ok");
+    check_value(results, "null.split.two_pools", 0, "ok");
+    check_value(results, "null.split.smaller_side", 0, "ok");
+    check_value(results, "null.split.made_by_training", none, "undefined");
+    gs_results_destroy(results);
+
+    results = split(pools, pools, HEADS); /* there from the start */
+    check_value(results, "split.two_pools", 1, "ok");
+    check_value(results, "split.made_by_training", 0, "ok");
+    gs_results_destroy(results);
+
+    results = split(peak, even, HEADS); /* nothing to make */
+    check_value(results, "split.two_pools", 0, "ok");
+    check_value(results, "split.made_by_training", 0, "ok");
+    gs_results_destroy(results);
+
+    results = split(pools, NULL, HEADS);
+    check_value(results, "split.two_pools", 1, "ok");
+    check_value(results, "split.made_by_training", none, "undefined");
+    gs_results_destroy(results);
+}
+
+/* Said, not an error. */
+static void few_heads_are_undecided_in_results(void **state) {
+    (void)state;
+    const double efolds[] = {1, 2, 6, 1000};
+    struct gs_results *results = split(efolds, efolds, 4);
+    check_value(results, "split.two_pools", (double)NAN, "undecided");
+    check_value(results, "split.verdict.undecided", 1, "ok");
+    check_value(results, "split.made_by_training", (double)NAN, "undefined");
+    check_value(results, "split.smaller_side", 2, "ok"); /* 6, and what is beyond 1000 */
+    check_value(results, "split.censored", 1, "ok");
+    gs_results_destroy(results);
+
+    results = gs_results_create("retention");
+    add_value(results, "retention.head.00.efold", (double)NAN, "undefined", 0);
+    struct gs_split_plan plan = {.seed = SEED};
+    struct gs_error error;
+    gs_assert_ok(gs_split_of_results(results, false, &plan, &error), &error);
+    check_value(results, "split.two_pools", (double)NAN, "undefined");
+    check_value(results, "split.unknown", 1, "ok");
+    gs_results_destroy(results);
+}
+
 /* A small simulation; tests/bench/split.c is the large one. Limits: the binomial's mean and four
  * deviations. */
 static void it_errs_as_seldom_as_it_says(void **state) {
@@ -325,6 +422,8 @@ int main(void) {
         cmocka_unit_test(the_papers_rule_counts),
         cmocka_unit_test(heads_come_from_results),
         cmocka_unit_test(answers_become_values),
+        cmocka_unit_test(training_is_asked_of_the_untrained_heads),
+        cmocka_unit_test(few_heads_are_undecided_in_results),
         cmocka_unit_test(it_errs_as_seldom_as_it_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
