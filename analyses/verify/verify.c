@@ -1,0 +1,120 @@
+#include "analyses/verify/verify.h"
+
+#include "analyses/verify/work.h"
+#include "core/base/memory.h"
+
+#include "analyses/stats/rows.h"
+
+#include <stdio.h>
+
+enum gs_status gs_verify_advance(struct gs_verify_work *work, const char *note,
+                                 struct gs_error *error) {
+    work->done += 1;
+    gs_progress_report(work->plan->progress, work->done, work->total, note);
+    return gs_progress_stop(work->plan->progress)
+               ? gs_fail(error, GS_INTERRUPTED, "stopped on request")
+               : GS_OK;
+}
+
+/* ---- measuring ---- */
+
+/* Geometry and the default token whatever the claims are about would cost time and say nothing;
+ * retention is always measured, for the heads. */
+static unsigned parts_of(const struct gs_claims *claims) {
+    unsigned parts = 1u << GS_VERIFY_RETENTION;
+    for (size_t i = 0; i < claims->count; i++)
+        parts |= 1u << gs_verify_part_of(claims->claims[i].statistic);
+    return parts;
+}
+
+/* `null`: SIZE_MAX, or the trace to measure beside. */
+static enum gs_status measure(struct gs_verify_work *work, size_t trace, size_t null, bool end,
+                              struct gs_error *error) {
+    const struct gs_verify_trace *own = work->runs->traces + trace;
+    const struct gs_verify_trace *other = null == SIZE_MAX ? NULL : work->runs->traces + null;
+    const struct gs_verify_subject subject = {.trace = own->trace,
+                                              .stream = own->stream,
+                                              .checkpoint = own->checkpoint,
+                                              .null = other ? other->trace : NULL,
+                                              .null_checkpoint = other ? other->checkpoint : NULL};
+    const struct gs_verify_how how = {.tokenizer = work->plan->tokenizer,
+                                      .counts = work->plan->counts,
+                                      .parts = parts_of(work->plan->claims),
+                                      .replicates = end ? 0 : GS_VERIFY_STEP_REPLICATES,
+                                      .seed = work->plan->seed,
+                                      .progress = &work->inner};
+    enum gs_status status = gs_verify_measure(&subject, &how, work->measured + trace, error);
+    return status == GS_OK ? gs_verify_advance(work, "measuring", error) : status;
+}
+
+static enum gs_status measure_run(struct gs_verify_work *work, const struct gs_verify_run *run,
+                                  struct gs_error *error) {
+    enum gs_status status = GS_OK;
+    size_t end = gs_verify_end(run);
+    if (run->null != SIZE_MAX) {
+        status = measure(work, run->null, SIZE_MAX, false, error);
+        work->measured[run->null].is_null = true;
+    }
+    for (size_t i = 0; status == GS_OK && i < run->count; i++)
+        if (run->steps[i] != run->null)
+            status = measure(work, run->steps[i], run->null, run->steps[i] == end, error);
+    return status;
+}
+
+/* ---- what belongs to the numbers ---- */
+
+static enum gs_status say_checkpoints(struct gs_verify_work *work, struct gs_error *error) {
+    size_t without = 0;
+    for (size_t i = 0; i < work->runs->trace_count; i++)
+        without += !work->runs->traces[i].checkpoint;
+    if (without == 0) return GS_OK;
+    char note[256];
+    snprintf(note, sizeof note,
+             "%zu of %zu traces have no checkpoint: what is decoded (default.…) is not measured "
+             "there",
+             without, work->runs->trace_count);
+    return gs_results_note(work->results, note, error);
+}
+
+static enum gs_status say_incomplete(struct gs_verify_work *work, struct gs_error *error) {
+    enum gs_status status = GS_OK;
+    for (size_t i = 0; status == GS_OK && i < work->runs->trace_count; i++)
+        if (!gs_verify_info(work, i)->complete)
+            status = gs_rows_note_incomplete(work->runs->traces[i].trace, work->results, error);
+    return status;
+}
+
+static enum gs_status say_claims(struct gs_verify_work *work, struct gs_error *error) {
+    const struct gs_claims *claims = work->plan->claims;
+    enum gs_status status = gs_results_setting(work->results, "claims", claims->source, error);
+    if (status == GS_OK)
+        status = gs_results_setting(work->results, "claims_sha256", claims->sha256, error);
+    return status == GS_OK ? gs_results_setting(work->results, "claims_title", claims->title, error)
+                           : status;
+}
+
+/* ---- the whole ---- */
+
+enum gs_status gs_verify_run_all(const struct gs_verify_runs *runs,
+                                 const struct gs_verify_plan *plan, struct gs_verify_count *counts,
+                                 struct gs_results *results, struct gs_error *error) {
+    struct gs_verify_work work = {.runs = runs, .plan = plan, .results = results};
+    if (plan->progress)
+        work.inner = (struct gs_progress){plan->progress->context, NULL, plan->progress->stop};
+    work.total = (double)(runs->trace_count + gs_verify_pair_count(runs));
+    work.measured = gs_calloc(runs->trace_count, sizeof *work.measured);
+    enum gs_status status = work.measured ? GS_OK : gs_fail_memory(error, 0, "what is measured");
+    for (size_t i = 0; status == GS_OK && i < runs->run_count; i++)
+        status = measure_run(&work, runs->runs + i, error);
+    if (status == GS_OK) status = say_claims(&work, error);
+    if (status == GS_OK) status = say_checkpoints(&work, error);
+    if (status == GS_OK) status = say_incomplete(&work, error);
+    if (status == GS_OK) status = gs_verify_seeds(&work, counts, error);
+    if (status == GS_OK) status = gs_verify_heads(&work, error);
+    if (status == GS_OK) status = gs_verify_pairs(&work, error);
+    if (status == GS_OK) status = gs_verify_emergence(&work, error);
+    for (size_t i = 0; work.measured && i < runs->trace_count; i++)
+        gs_verify_measured_free(work.measured + i);
+    gs_free(work.measured);
+    return status;
+}
