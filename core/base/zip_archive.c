@@ -181,31 +181,49 @@ size_t gs_zip_find(const struct gs_zip *zip, const char *name) {
     return SIZE_MAX;
 }
 
-/* The bytes, then the end: there the library compares length and checksum. */
-static bool read_whole(zip_file_t *file, unsigned char *bytes, size_t size) {
+static bool read_bytes(zip_file_t *file, unsigned char *bytes, size_t size) {
     size_t done = 0;
     while (done < size) {
         zip_int64_t got = zip_fread(file, bytes + done, size - done);
         if (got <= 0) return false;
         done += (size_t)got;
     }
+    return true;
+}
+
+/* Behind the last byte the library compares length and checksum. */
+static bool at_end(zip_file_t *file) {
     unsigned char more;
     return zip_fread(file, &more, 1) == 0;
 }
 
+static enum gs_status fail_read(const struct gs_zip *zip, size_t index, zip_file_t *file,
+                                struct gs_error *error) {
+    zip_error_t *reason = file ? zip_file_get_error(file) : zip_get_error(zip->archive);
+    bool said = zip_error_code_zip(reason) != ZIP_ER_OK;
+    gs_fail(error, GS_FORMAT, "an entry that cannot be unpacked: %s",
+            said ? zip_error_strerror(reason) : "it has another length than the archive says");
+    gs_error_where(error, "%s, entry \"%s\"", zip->path, zip->entries[index].name);
+    return GS_FORMAT;
+}
+
 enum gs_status gs_zip_read(struct gs_zip *zip, size_t index, void *bytes, struct gs_error *error) {
-    const struct entry *entry = &zip->entries[index];
     zip_file_t *file = zip_fopen_index(zip->archive, index, 0);
-    bool good = file && read_whole(file, bytes, entry->size);
-    if (!good) {
-        zip_error_t *reason = file ? zip_file_get_error(file) : zip_get_error(zip->archive);
-        bool said = zip_error_code_zip(reason) != ZIP_ER_OK;
-        gs_fail(error, GS_FORMAT, "an entry that cannot be unpacked: %s",
-                said ? zip_error_strerror(reason) : "it has another length than the archive says");
-        gs_error_where(error, "%s, entry \"%s\"", zip->path, entry->name);
-    }
+    bool good = file && read_bytes(file, bytes, zip->entries[index].size) && at_end(file);
+    enum gs_status status = good ? GS_OK : fail_read(zip, index, file, error);
     if (file) zip_fclose(file);
-    return good ? GS_OK : GS_FORMAT;
+    return status;
+}
+
+enum gs_status gs_zip_peek(struct gs_zip *zip, size_t index, void *bytes, size_t size, size_t *got,
+                           struct gs_error *error) {
+    size_t whole = zip->entries[index].size;
+    *got = size < whole ? size : whole;
+    zip_file_t *file = zip_fopen_index(zip->archive, index, 0);
+    bool good = file && read_bytes(file, bytes, *got);
+    enum gs_status status = good ? GS_OK : fail_read(zip, index, file, error);
+    if (file) zip_fclose(file);
+    return status;
 }
 
 enum gs_status gs_zip_load(struct gs_zip *zip, size_t index, unsigned char **bytes,

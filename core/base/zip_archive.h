@@ -34,7 +34,10 @@ size_t gs_zip_find(const struct gs_zip *zip, const char *name);
 
 /* All of an entry into `bytes`, which has room for gs_zip_size of it. */
 enum gs_status gs_zip_read(struct gs_zip *zip, size_t index, void *bytes, struct gs_error *error);
-/* The same into a new buffer (gs_free). */
+/* The first bytes of an entry, at most `size`: *got of them. The checksum is not looked at. */
+enum gs_status gs_zip_peek(struct gs_zip *zip, size_t index, void *bytes, size_t size, size_t *got,
+                           struct gs_error *error);
+/* All of it into a new buffer (gs_free). */
 enum gs_status gs_zip_load(struct gs_zip *zip, size_t index, unsigned char **bytes,
                            struct gs_error *error);
 

@@ -13,6 +13,7 @@ set(gs_public_headers
   core/text/documents.h core/text/shards.h core/text/token_text.h core/text/tokenizer.h
   core/text/tokens.h core/text/windows.h
   core/training/adamw.h core/training/config.h core/training/loop.h core/training/schedule.h
+  probes/arrays/array_file.h probes/arrays/from_trace.h probes/arrays/npy.h probes/arrays/to_trace.h
   probes/inspect/check.h probes/inspect/describe.h probes/inspect/file_kind.h
   probes/trace/narrow.h probes/trace/reader.h probes/trace/recorder.h probes/trace/recording.h
   probes/trace/writer.h

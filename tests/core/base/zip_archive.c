@@ -50,6 +50,13 @@ static void reads_what_zipfile_wrote(void **state) {
     assert_int_equal(gs_zip_size(zip, 1), 4096);
     for (size_t i = 0; i < 4096; i++) assert_int_equal(bytes[i], 0);
     gs_free(bytes);
+    char head[16];
+    size_t got;
+    gs_assert_ok(gs_zip_peek(zip, 0, head, 5, &got, &error), &error);
+    assert_int_equal(got, 5);
+    assert_memory_equal(head, "hello", 5);
+    gs_assert_ok(gs_zip_peek(zip, 0, head, sizeof head, &got, &error), &error);
+    assert_int_equal(got, 9);
     gs_zip_close(zip);
 }
 
