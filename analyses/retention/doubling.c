@@ -12,7 +12,7 @@ enum { DECAY, KEY, CURVES, BLOCK = 1024 };
 /* One curve of one group of heads. */
 struct curve {
     struct gs_gate_products products;
-    float *factors; /* (block, group) */
+    float *factors; /* (GS_GATE_ROWS, group) */
     float *room;    /* of all products */
 };
 
@@ -46,15 +46,15 @@ static size_t window(size_t level) {
 }
 
 static bool create_curve(const struct doubling *d, struct curve *c) {
-    enum { FIRST = 3 };
-    size_t lags = d->retention->lag_count, rows = 0;
-    for (size_t l = FIRST; l + 1 < lags; l++) rows += window(l);
-    c->factors = gs_calloc(d->block * d->width, sizeof *c->factors);
+    size_t lags = d->retention->lag_count, rows = GS_GATE_ROWS - 1;
+    for (size_t l = GS_GATE_FAR; l + 1 < lags; l++) rows += window(l);
+    c->factors = gs_calloc(GS_GATE_ROWS * d->width, sizeof *c->factors);
     c->room = gs_calloc(rows * d->width, sizeof *c->room);
     c->products.sums = gs_calloc(lags * d->width, sizeof *c->products.sums);
     if (!c->factors || !c->room || !c->products.sums) return false;
-    float *next = c->room;
-    for (size_t l = FIRST; l + 1 < lags; l++) {
+    c->products.past = c->room;
+    float *next = c->room + (GS_GATE_ROWS - 1) * d->width;
+    for (size_t l = GS_GATE_FAR; l + 1 < lags; l++) {
         float *end = next + window(l) * d->width;
         c->products.ring[l] = (struct gs_gate_ring){next, next, end};
         next = end;
@@ -107,9 +107,9 @@ static enum gs_status create_benches(const struct doubling *d, size_t count, str
 static void start_curve(const struct doubling *d, struct curve *c, size_t lags) {
     struct gs_gate_products *p = &c->products;
     p->lags = lags;
-    memset(p->past, 0, sizeof p->past);
+    memset(p->past, 0, (GS_GATE_ROWS - 1) * d->width * sizeof *p->past);
     memset(p->sums, 0, lags * d->width * sizeof *p->sums);
-    for (size_t l = 3; l + 1 < lags; l++) {
+    for (size_t l = GS_GATE_FAR; l + 1 < lags; l++) {
         p->ring[l].at = p->ring[l].begin;
         memset(p->ring[l].begin, 0, window(l) * d->width * sizeof(float));
     }
@@ -124,17 +124,19 @@ static void start_sequence(const struct doubling *d, struct bench *b, size_t lag
 }
 
 static void multiply_curve(const struct doubling *d, struct curve *c, size_t rows) {
-    size_t whole = (rows + GS_GATE_ROWS - 1) / GS_GATE_ROWS * GS_GATE_ROWS;
-    memset(c->factors + rows * d->width, 0, (whole - rows) * d->width * sizeof *c->factors);
-    gs_gate_kernels()->multiply(&c->products, c->factors, whole);
+    memset(c->factors + rows * d->width, 0, (GS_GATE_ROWS - rows) * d->width * sizeof *c->factors);
+    gs_gate_kernels()->multiply(&c->products, c->factors, GS_GATE_ROWS);
 }
 
-/* False: a gate is not what a gate may be, or the numbers behind the last row are not. */
-static bool take_group(const struct doubling *d, struct bench *b, size_t g, size_t rows) {
+/* Rows of the block, GS_GATE_ROWS at most. False: a gate is not what a gate may be, or the numbers
+ * behind the last row are not. */
+static bool take_rows(const struct doubling *d, struct bench *b, size_t g, size_t first,
+                      size_t rows) {
     struct group *group = &b->groups[g];
-    struct gs_gate_rows gates = {.log_decay = b->raw[0] + g * d->width,
-                                 .strength = d->rows[1] ? b->raw[1] + g * d->width : NULL,
-                                 .stride = d->retention->heads,
+    size_t heads = d->retention->heads, at = first * heads + g * d->width;
+    struct gs_gate_rows gates = {.log_decay = b->raw[0] + at,
+                                 .strength = d->rows[1] ? b->raw[1] + at : NULL,
+                                 .stride = heads,
                                  .rows = rows,
                                  .gated_delta = d->gated_delta,
                                  .log_decay_sum = group->log_decay_sum,
@@ -144,6 +146,15 @@ static bool take_group(const struct doubling *d, struct bench *b, size_t g, size
     if (gates.strength) gates.key = group->curve[KEY].factors;
     bool good = gs_gate_kernels()->factors(&gates);
     for (size_t c = 0; c < d->curves; c++) multiply_curve(d, &group->curve[c], rows);
+    return good;
+}
+
+static bool take_group(const struct doubling *d, struct bench *b, size_t g, size_t rows) {
+    bool good = true;
+    for (size_t first = 0; first < rows; first += GS_GATE_ROWS) {
+        size_t left = rows - first, count = left < GS_GATE_ROWS ? left : GS_GATE_ROWS;
+        good = take_rows(d, b, g, first, count) && good;
+    }
     return good;
 }
 

@@ -9,7 +9,8 @@
 #include <stddef.h>
 
 enum {
-    GS_GATE_ROWS = 64,   /* rows are multiplied so many at a time, and summed in float32 */
+    GS_GATE_FAR = 9,     /* the first level with a ring of its own */
+    GS_GATE_ROWS = 512,  /* 2^GS_GATE_FAR: rows are multiplied so many at a time */
     GS_GATE_LEVELS = 64, /* more lags than a size_t has powers of two are not needed */
     GS_GATE_GROUP = 16   /* the largest group */
 };
@@ -30,14 +31,14 @@ struct gs_gate_ring {
     float *begin, *at, *end; /* at: where the next rows go */
 };
 
-/* Running products of one group's factors. Ring l, from 3 on while 2^(l + 1) is a lag, holds the
- * products of 2^l factors that end at the last 2^l rows (2^l, group); those of 1, 2 and 4 stand in
- * `past`. Zeros stand for rows before the first. */
+/* Running products of one group's factors. Ring l, from GS_GATE_FAR on while 2^(l + 1) is a lag,
+ * holds the products of 2^l factors that end at the last 2^l rows (2^l, group); the shorter ones
+ * stand in `past`. Zeros stand for rows before the first. */
 struct gs_gate_products {
     size_t lags; /* 1, 2, … 2^(lags − 1) */
     struct gs_gate_ring ring[GS_GATE_LEVELS];
-    float past[7 * GS_GATE_GROUP]; /* (7, group) */
-    double *sums;                  /* (lags, group) */
+    float *past;  /* (GS_GATE_ROWS − 1, group) */
+    double *sums; /* (lags, group) */
 };
 
 struct gs_gate_kernels {
@@ -46,9 +47,9 @@ struct gs_gate_kernels {
      * NaN, or a β outside [0, 1]. */
     bool (*factors)(const struct gs_gate_rows *rows);
     /* `rows` more rows of factors (a multiple of GS_GATE_ROWS): sums[l] += Σ of the products of the
-     * 2^l factors up to each row. A factor of 0 stands for a row that is not there. Products below
-     * about 1e-38 count as 0. */
-    void (*multiply)(struct gs_gate_products *products, const float *factors, size_t rows);
+     * 2^l factors up to each row, summed 64 rows at a time in float32. A factor of 0 stands for a
+     * row that is not there. Products below about 1e-38 count as 0. The factors are worked in. */
+    void (*multiply)(struct gs_gate_products *products, float *factors, size_t rows);
 };
 
 /* The table in use: the one of gs_kernels; and the one for gs_kernels_at(index), or NULL. */

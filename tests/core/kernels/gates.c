@@ -8,11 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { SEED = 20261130, ROWS = 192, STRIDE = 21, LAGS = 8 };
+enum { SEED = 20261130, ROWS = 4 * GS_GATE_ROWS, STRIDE = 21, LAGS = GS_GATE_FAR + 3 };
 
 struct gates {
     float log_decay[ROWS * STRIDE + GS_GATE_GROUP], strength[ROWS * STRIDE + GS_GATE_GROUP];
-    float decay[ROWS * GS_GATE_GROUP], key[ROWS * GS_GATE_GROUP];
+    float decay[ROWS * GS_GATE_GROUP], key[ROWS * GS_GATE_GROUP], worked[ROWS * GS_GATE_GROUP];
     double log_decay_sum[GS_GATE_GROUP], loss_sum[GS_GATE_GROUP];
     float most_strength[GS_GATE_GROUP];
 };
@@ -94,20 +94,23 @@ static double product(const float *factors, size_t group, size_t r, size_t h, si
     size_t window = (size_t)1 << l;
     double value = 1;
     if (r + 1 < window) return 0;
-    for (size_t i = r + 1 - window; i <= r; i++) value *= (double)factors[i * group + h];
+    for (size_t i = r + 1; value != 0 && i > r + 1 - window; i--)
+        value *= (double)factors[(i - 1) * group + h];
     return value;
 }
 
 static void make(struct gs_gate_products *p, size_t lags, size_t group) {
     *p = (struct gs_gate_products){.lags = lags, .sums = gs_calloc(lags * group, sizeof(double))};
-    for (size_t l = 3; l + 1 < lags; l++) {
+    p->past = gs_calloc((GS_GATE_ROWS - 1) * group, sizeof *p->past);
+    for (size_t l = GS_GATE_FAR; l + 1 < lags; l++) {
         float *ring = gs_calloc(group << l, sizeof *ring);
         p->ring[l] = (struct gs_gate_ring){ring, ring, ring + (group << l)};
     }
 }
 
 static void drop(struct gs_gate_products *p) {
-    for (size_t l = 3; l + 1 < p->lags; l++) gs_free(p->ring[l].begin);
+    for (size_t l = GS_GATE_FAR; l + 1 < p->lags; l++) gs_free(p->ring[l].begin);
+    gs_free(p->past);
     gs_free(p->sums);
 }
 
@@ -124,8 +127,9 @@ static void products_are_those_of_windows(void **state) {
                 const float *factors = signs ? g->key : g->decay;
                 struct gs_gate_products p;
                 make(&p, lags, k->group);
-                k->multiply(&p, factors, GS_GATE_ROWS);
-                k->multiply(&p, factors + GS_GATE_ROWS * k->group, ROWS - GS_GATE_ROWS);
+                memcpy(g->worked, factors, ROWS * k->group * sizeof *factors);
+                k->multiply(&p, g->worked, GS_GATE_ROWS);
+                k->multiply(&p, g->worked + GS_GATE_ROWS * k->group, ROWS - GS_GATE_ROWS);
                 for (size_t l = 0; l < lags; l++)
                     for (size_t h = 0; h < k->group; h++) {
                         double sum = 0, size = 0;
