@@ -32,7 +32,7 @@ static enum gs_status follow(struct gs_verify_work *work, const struct gs_claim 
     return status;
 }
 
-enum gs_status gs_verify_emergence(struct gs_verify_work *work, struct gs_error *error) {
+enum gs_status gs_verify_add_emergence(struct gs_verify_work *work, struct gs_error *error) {
     static const char *const columns[] = {"claim", "statistic", "run",  "seed",   "step",
                                           "value", "low",       "high", "verdict"};
     static const char *const held[] = {"claim", "run", "seed", "step"};

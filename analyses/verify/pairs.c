@@ -173,7 +173,7 @@ static enum gs_status make_tables(struct pairs *pairs, struct gs_error *error) {
                            : status;
 }
 
-enum gs_status gs_verify_pairs(struct gs_verify_work *work, struct gs_error *error) {
+enum gs_status gs_verify_add_pairs(struct gs_verify_work *work, struct gs_error *error) {
     struct pairs pairs = {.work = work};
     pairs.unigrams = gs_calloc(work->runs->trace_count, sizeof *pairs.unigrams);
     if (!pairs.unigrams) return gs_fail_memory(error, 0, "unigram fits");

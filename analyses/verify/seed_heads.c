@@ -60,7 +60,7 @@ static enum gs_status gather(struct gs_verify_work *work, struct pooled *pooled,
     return status;
 }
 
-enum gs_status gs_verify_heads(struct gs_verify_work *work, struct gs_error *error) {
+enum gs_status gs_verify_add_heads(struct gs_verify_work *work, struct gs_error *error) {
     static const char *const columns[] = {
         "run", "seed", "head", "efold", "bound", "untrained_efold", "untrained_bound"};
     struct gs_table *table;

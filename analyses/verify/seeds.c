@@ -118,8 +118,8 @@ static enum gs_status add_texts(struct gs_verify_work *work, struct gs_error *er
     return status;
 }
 
-enum gs_status gs_verify_seeds(struct gs_verify_work *work, struct gs_verify_count *counts,
-                               struct gs_error *error) {
+enum gs_status gs_verify_add_seeds(struct gs_verify_work *work, struct gs_verify_count *counts,
+                                   struct gs_error *error) {
     static const char *const columns[] = {"claim", "seed",      "run",     "value", "low",
                                           "high",  "untrained", "verdict", "reason"};
     static const char *const over[] = {"claim", "structure", "k",   "n",

@@ -109,10 +109,10 @@ enum gs_status gs_verify_run_all(const struct gs_verify_runs *runs,
     if (status == GS_OK) status = say_claims(&work, error);
     if (status == GS_OK) status = say_checkpoints(&work, error);
     if (status == GS_OK) status = say_incomplete(&work, error);
-    if (status == GS_OK) status = gs_verify_seeds(&work, counts, error);
-    if (status == GS_OK) status = gs_verify_heads(&work, error);
-    if (status == GS_OK) status = gs_verify_pairs(&work, error);
-    if (status == GS_OK) status = gs_verify_emergence(&work, error);
+    if (status == GS_OK) status = gs_verify_add_seeds(&work, counts, error);
+    if (status == GS_OK) status = gs_verify_add_heads(&work, error);
+    if (status == GS_OK) status = gs_verify_add_pairs(&work, error);
+    if (status == GS_OK) status = gs_verify_add_emergence(&work, error);
     for (size_t i = 0; work.measured && i < runs->trace_count; i++)
         gs_verify_measured_free(work.measured + i);
     gs_free(work.measured);

@@ -36,13 +36,13 @@ static inline void gs_verify_cells(const struct gs_value *value, struct gs_cell 
 }
 
 /* Tables and values of each kind; see verify.h. */
-enum gs_status gs_verify_seeds(struct gs_verify_work *work, struct gs_verify_count *counts,
-                               struct gs_error *error);
-enum gs_status gs_verify_pairs(struct gs_verify_work *work, struct gs_error *error);
-enum gs_status gs_verify_heads(struct gs_verify_work *work, struct gs_error *error);
-enum gs_status gs_verify_emergence(struct gs_verify_work *work, struct gs_error *error);
+enum gs_status gs_verify_add_seeds(struct gs_verify_work *work, struct gs_verify_count *counts,
+                                   struct gs_error *error);
+enum gs_status gs_verify_add_pairs(struct gs_verify_work *work, struct gs_error *error);
+enum gs_status gs_verify_add_heads(struct gs_verify_work *work, struct gs_error *error);
+enum gs_status gs_verify_add_emergence(struct gs_verify_work *work, struct gs_error *error);
 
-/* How many comparisons gs_verify_pairs makes. */
+/* How many comparisons gs_verify_add_pairs makes. */
 size_t gs_verify_pair_count(const struct gs_verify_runs *runs);
 
 #endif

@@ -38,6 +38,7 @@ static const struct command commands[] = {
     {NULL, "horizon", "how long states stay alike: cosine by lag"},
     {NULL, "retention", "how long each memory head keeps what it holds"},
     {"report", "report", "all analyses of a trace as one page with figures, JSON and CSV"},
+    {NULL, "verify", "do claims about the states hold, and in how many seeds"},
     {NULL, "curve", "the loss of training runs by step, as a picture"},
     {"look into files", "info", "say what a checkpoint, trace, shard folder or result holds"},
     {NULL, "check", "validate a file to its last value; exit 1 names the fault"},
