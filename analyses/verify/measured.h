@@ -26,13 +26,14 @@ struct gs_verify_how {
     const struct gs_progress *progress;
 };
 
-/* One trace and its untrained model's, each with its checkpoint. */
+/* One trace, with its checkpoint, and its untrained model's. */
+struct gs_verify_measured;
 struct gs_verify_subject {
     struct gs_trace *trace;
     size_t stream;
-    const char *checkpoint; /* NULL: none */
-    struct gs_trace *null;  /* NULL: none */
-    const char *null_checkpoint;
+    const char *checkpoint;                  /* NULL: none */
+    struct gs_trace *null;                   /* NULL: none */
+    const struct gs_verify_measured *beside; /* the untrained trace, measured in the same way */
 };
 
 struct gs_verify_measured {

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const double nothing = (double)NAN;
 
@@ -37,6 +38,20 @@ static bool has_heads(const struct gs_results *results, const char *prefix) {
     return results && head_cells(results, prefix, 0, cells);
 }
 
+/* What the split test says of one run, in its words. */
+static enum gs_status say_split(struct gs_verify_work *work, const struct gs_verify_run *run,
+                                const struct gs_results *results, struct gs_error *error) {
+    enum gs_status status = GS_OK;
+    for (size_t i = 0; status == GS_OK && i < gs_results_note_count(results); i++) {
+        char text[2600];
+        const char *note = gs_results_note_at(results, i);
+        if (strncmp(note, "split.", 6) != 0) continue;
+        snprintf(text, sizeof text, "%s: %s", run->name, note);
+        status = gs_results_note(work->results, text, error);
+    }
+    return status;
+}
+
 struct pooled {
     struct gs_split_heads heads, untrained;
     bool all_untrained;
@@ -51,6 +66,7 @@ static enum gs_status gather(struct gs_verify_work *work, struct pooled *pooled,
             work->measured[gs_verify_end(run)].results[GS_VERIFY_RETENTION];
         if (!has_heads(results, "")) continue;
         status = add_run(run, results, table, error);
+        if (status == GS_OK) status = say_split(work, run, results, error);
         if (status == GS_OK) status = gs_split_heads_of_results(&pooled->heads, results, "", error);
         if (!has_heads(results, "null."))
             pooled->all_untrained = false;

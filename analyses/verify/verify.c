@@ -27,38 +27,72 @@ static unsigned parts_of(const struct gs_claims *claims) {
     return parts;
 }
 
-/* `null`: SIZE_MAX, or the trace to measure beside. */
-static enum gs_status measure(struct gs_verify_work *work, size_t trace, size_t null, bool end,
-                              struct gs_error *error) {
+/* Of one trace into *measured. replicates 0: as each analysis has it; null: SIZE_MAX, or the trace
+ * of the untrained model, measured in the same way as `beside`. */
+static enum gs_status measure(struct gs_verify_work *work, size_t trace, size_t replicates,
+                              size_t null, const struct gs_verify_measured *beside,
+                              struct gs_verify_measured *measured, struct gs_error *error) {
     const struct gs_verify_trace *own = work->runs->traces + trace;
-    const struct gs_verify_trace *other = null == SIZE_MAX ? NULL : work->runs->traces + null;
-    const struct gs_verify_subject subject = {.trace = own->trace,
-                                              .stream = own->stream,
-                                              .checkpoint = own->checkpoint,
-                                              .null = other ? other->trace : NULL,
-                                              .null_checkpoint = other ? other->checkpoint : NULL};
+    const struct gs_verify_subject subject = {
+        .trace = own->trace,
+        .stream = own->stream,
+        .checkpoint = own->checkpoint,
+        .null = null == SIZE_MAX ? NULL : work->runs->traces[null].trace,
+        .beside = beside};
     const struct gs_verify_how how = {.tokenizer = work->plan->tokenizer,
                                       .counts = work->plan->counts,
                                       .parts = parts_of(work->plan->claims),
-                                      .replicates = end ? 0 : GS_VERIFY_STEP_REPLICATES,
+                                      .replicates = replicates,
                                       .seed = work->plan->seed,
                                       .progress = &work->inner};
-    enum gs_status status = gs_verify_measure(&subject, &how, work->measured + trace, error);
+    enum gs_status status = gs_verify_measure(&subject, &how, measured, error);
     return status == GS_OK ? gs_verify_advance(work, "measuring", error) : status;
+}
+
+/* Has it steps between the untrained model and the end? Those have fewer replicates, and so has the
+ * untrained model beside them: a comparison is of replicate with replicate. */
+static bool has_between(const struct gs_verify_run *run) {
+    return run->count > 1 + (size_t)(run->null == run->steps[0]);
+}
+
+static enum gs_status measure_steps(struct gs_verify_work *work, const struct gs_verify_run *run,
+                                    const struct gs_verify_measured *beside,
+                                    struct gs_error *error) {
+    enum gs_status status = GS_OK;
+    for (size_t i = 0; status == GS_OK && i + 1 < run->count; i++) {
+        size_t trace = run->steps[i];
+        if (trace != run->null)
+            status = measure(work, trace, GS_VERIFY_STEP_REPLICATES, run->null, beside,
+                             work->measured + trace, error);
+    }
+    return status;
 }
 
 static enum gs_status measure_run(struct gs_verify_work *work, const struct gs_verify_run *run,
                                   struct gs_error *error) {
     enum gs_status status = GS_OK;
+    struct gs_verify_measured short_null = {0}, *null = NULL;
     size_t end = gs_verify_end(run);
     if (run->null != SIZE_MAX) {
-        status = measure(work, run->null, SIZE_MAX, false, error);
-        work->measured[run->null].is_null = true;
+        null = work->measured + run->null;
+        status = measure(work, run->null, 0, SIZE_MAX, NULL, null, error);
+        null->is_null = true;
+        if (status == GS_OK && has_between(run))
+            status = measure(work, run->null, GS_VERIFY_STEP_REPLICATES, SIZE_MAX, NULL,
+                             &short_null, error);
     }
-    for (size_t i = 0; status == GS_OK && i < run->count; i++)
-        if (run->steps[i] != run->null)
-            status = measure(work, run->steps[i], run->null, run->steps[i] == end, error);
+    if (status == GS_OK) status = measure_steps(work, run, null ? &short_null : NULL, error);
+    if (status == GS_OK)
+        status = measure(work, end, 0, run->null, null, work->measured + end, error);
+    gs_verify_measured_free(&short_null);
     return status;
+}
+
+static size_t to_measure(const struct gs_verify_runs *runs) {
+    size_t count = runs->trace_count;
+    for (size_t i = 0; i < runs->run_count; i++)
+        count += runs->runs[i].null != SIZE_MAX && has_between(runs->runs + i);
+    return count;
 }
 
 /* ---- what belongs to the numbers ---- */
@@ -101,7 +135,7 @@ enum gs_status gs_verify_run_all(const struct gs_verify_runs *runs,
     struct gs_verify_work work = {.runs = runs, .plan = plan, .results = results};
     if (plan->progress)
         work.inner = (struct gs_progress){plan->progress->context, NULL, plan->progress->stop};
-    work.total = (double)(runs->trace_count + gs_verify_pair_count(runs));
+    work.total = (double)(to_measure(runs) + gs_verify_pair_count(runs));
     work.measured = gs_calloc(runs->trace_count, sizeof *work.measured);
     enum gs_status status = work.measured ? GS_OK : gs_fail_memory(error, 0, "what is measured");
     for (size_t i = 0; status == GS_OK && i < runs->run_count; i++)
