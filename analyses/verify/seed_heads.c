@@ -45,7 +45,7 @@ static enum gs_status say_split(struct gs_verify_work *work, const struct gs_ver
     for (size_t i = 0; status == GS_OK && i < gs_results_note_count(results); i++) {
         char text[2600];
         const char *note = gs_results_note_at(results, i);
-        if (strncmp(note, "split.", 6) != 0) continue;
+        if (strncmp(note, "split.verdict", 13) != 0) continue;
         snprintf(text, sizeof text, "%s: %s", run->name, note);
         status = gs_results_note(work->results, text, error);
     }

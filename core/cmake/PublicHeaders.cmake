@@ -26,6 +26,8 @@ set(gs_public_headers
   analyses/stats/each.h
   analyses/stats/lags.h analyses/stats/moments.h analyses/stats/rank_correlation.h
   analyses/stats/rows.h analyses/stats/running.h analyses/stats/spectrum.h
-  analyses/verify/claims.h analyses/verify/similarity.h analyses/verify/verdict.h
+  analyses/verify/claims.h analyses/verify/measured.h analyses/verify/runs.h
+  analyses/verify/similarity.h analyses/verify/unigram.h analyses/verify/verdict.h
+  analyses/verify/verify.h
   reports/figures/figure.h reports/figures/plot.h reports/figures/text.h reports/page/measure.h
   reports/page/merge.h reports/page/report.h)
