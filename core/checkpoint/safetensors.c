@@ -12,6 +12,7 @@
 
 struct gs_safetensors {
     struct gs_mapped_file file;
+    bool borrowed;          /* the bytes are somebody else's */
     struct gs_json *header; /* owns every name and metadata string */
     char *path;
     size_t count;
@@ -23,7 +24,7 @@ static const char METADATA[] = "__metadata__";
 
 void gs_safetensors_close(struct gs_safetensors *file) {
     if (!file) return;
-    gs_file_unmap(&file->file);
+    if (!file->borrowed) gs_file_unmap(&file->file);
     gs_json_destroy(file->header);
     gs_free(file->path);
     gs_free(file->entries);
@@ -116,15 +117,18 @@ static enum gs_status read_entries(struct gs_safetensors *file, size_t data_star
     return check_cover(file, data, data_size, error);
 }
 
-enum gs_status gs_safetensors_open(const char *path, struct gs_safetensors **file,
-                                   struct gs_error *error) {
+/* `bytes` NULL: those of the file. */
+static enum gs_status open_file(const unsigned char *bytes, size_t size, const char *path,
+                                struct gs_safetensors **file, struct gs_error *error) {
     struct gs_safetensors *opened = gs_calloc(1, sizeof *opened);
     if (!opened) return gs_fail_memory(error, sizeof *opened, "a safetensors file");
     size_t data_start = 0;
     enum gs_status status = GS_OK;
+    opened->borrowed = bytes != NULL;
+    opened->file = (struct gs_mapped_file){bytes, size};
     opened->path = gs_strdup(path);
     if (!opened->path) status = gs_fail_memory(error, strlen(path), "a path");
-    if (status == GS_OK) status = gs_file_map(path, &opened->file, error);
+    if (status == GS_OK && !bytes) status = gs_file_map(path, &opened->file, error);
     if (status == GS_OK)
         status = gs_safetensors_parse_header(opened->file.bytes, opened->file.size, path,
                                              &opened->header, &data_start, error);
@@ -136,6 +140,16 @@ enum gs_status gs_safetensors_open(const char *path, struct gs_safetensors **fil
     }
     *file = opened;
     return GS_OK;
+}
+
+enum gs_status gs_safetensors_open(const char *path, struct gs_safetensors **file,
+                                   struct gs_error *error) {
+    return open_file(NULL, 0, path, file, error);
+}
+
+enum gs_status gs_safetensors_open_bytes(const unsigned char *bytes, size_t size, const char *path,
+                                         struct gs_safetensors **file, struct gs_error *error) {
+    return open_file(bytes, size, path, file, error);
 }
 
 size_t gs_safetensors_count(const struct gs_safetensors *file) {
@@ -212,6 +226,6 @@ enum gs_status gs_safetensors_read(const struct gs_safetensors *file,
                                    struct gs_error *error) {
     enum gs_status status = read_values(file, entry, values, error);
     size_t begin = (size_t)(entry->bytes - file->file.bytes);
-    gs_file_release(&file->file, begin, begin + entry->size);
+    if (!file->borrowed) gs_file_release(&file->file, begin, begin + entry->size);
     return status;
 }

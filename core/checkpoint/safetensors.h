@@ -21,6 +21,10 @@ struct gs_safetensors; /* an open, mapped file */
 
 enum gs_status gs_safetensors_open(const char *path, struct gs_safetensors **file,
                                    struct gs_error *error);
+/* The same of bytes that are in memory, borrowed until it is closed; `path` names them in errors.
+ */
+enum gs_status gs_safetensors_open_bytes(const unsigned char *bytes, size_t size, const char *path,
+                                         struct gs_safetensors **file, struct gs_error *error);
 void gs_safetensors_close(struct gs_safetensors *file); /* NULL is fine */
 
 /* One entry. `bytes` is borrowed from the mapping, little-endian, not aligned: read by copy. */

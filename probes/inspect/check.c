@@ -135,6 +135,7 @@ enum gs_status gs_check_file(const char *path, const struct gs_progress *progres
     if (status != GS_OK) return status;
     switch (kind) {
     case GS_KIND_SAFETENSORS:
+    case GS_KIND_PICKLED:
         return check_checkpoint(path, summary, size, error);
     case GS_KIND_TRACE:
     case GS_KIND_HDF5:

@@ -4,7 +4,7 @@
 #include "core/base/memory.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/checkpoint/model_config.h"
-#include "core/checkpoint/safetensors.h"
+#include "core/checkpoint/tensor_file.h"
 #include "core/models/model.h"
 #include "core/text/shard_folder.h"
 #include "core/text/tokenizer.h"
@@ -100,27 +100,38 @@ static void parameter_facts(struct sheet *sheet, const struct gs_model *model, b
     }
 }
 
+static void foreign_row(struct sheet *sheet, struct gs_table *to, struct gs_tensor_file *file,
+                        const struct gs_stored_tensor *tensor) {
+    struct gs_cell norm = gs_cell_text(NULL);
+    float *values = gs_calloc(tensor->count, sizeof *values);
+    if (values && gs_tensor_file_read(file, tensor, values, NULL) == GS_OK)
+        norm = gs_cell_number(norm_of(values, tensor->count));
+    gs_free(values);
+    if (tensor->is_tensor) {
+        tensor_row(sheet, to, tensor->name, tensor->shape, tensor->rank, tensor->count, norm);
+        return;
+    }
+    struct gs_cell cells[4] = {gs_cell_text(tensor->name), gs_cell_text(tensor->type),
+                               gs_cell_text(NULL), gs_cell_text(NULL)};
+    row(sheet, to, cells);
+}
+
 /* Tensors of something that is no model of ours. */
 static void foreign_tensors(struct sheet *sheet, const char *path, const char *reason) {
-    struct gs_safetensors *file;
+    struct gs_tensor_file *file;
     char *of_folder = NULL;
     sheet->status = gs_checkpoint_file(path, &of_folder, sheet->error);
-    if (sheet->status == GS_OK) sheet->status = gs_safetensors_open(of_folder, &file, sheet->error);
+    if (sheet->status == GS_OK)
+        sheet->status = gs_tensor_file_open(of_folder, NULL, &file, sheet->error);
     gs_free(of_folder);
     if (sheet->status != GS_OK) return;
+    text_fact(sheet, "format", gs_tensor_file_format(file));
     text_fact(sheet, "model", "none of the known kinds");
     text_fact(sheet, "reason", reason);
     struct gs_table *tensors = table(sheet, "tensors", tensor_columns, 4);
-    for (size_t i = 0; i < gs_safetensors_count(file); i++) {
-        const struct gs_safetensors_entry *entry = gs_safetensors_at(file, i);
-        struct gs_cell norm = gs_cell_text(NULL);
-        float *values = gs_calloc(entry->count, sizeof *values);
-        if (values && gs_safetensors_read(file, entry, values, NULL) == GS_OK)
-            norm = gs_cell_number(norm_of(values, entry->count));
-        gs_free(values);
-        tensor_row(sheet, tensors, entry->name, entry->shape, entry->rank, entry->count, norm);
-    }
-    gs_safetensors_close(file);
+    for (size_t i = 0; i < gs_tensor_file_count(file); i++)
+        foreign_row(sheet, tensors, file, gs_tensor_file_at(file, i));
+    gs_tensor_file_close(file);
 }
 
 static void describe_checkpoint(struct sheet *sheet, const char *path) {
@@ -132,6 +143,7 @@ static void describe_checkpoint(struct sheet *sheet, const char *path) {
         foreign_tensors(sheet, path, gs_error_text(&reason, text, sizeof text));
         return;
     }
+    text_fact(sheet, "format", info.format);
     text_fact(sheet, "config_source", info.config_source);
     if (info.step >= 0) whole_fact(sheet, "step", info.step);
     if (info.seed >= 0) whole_fact(sheet, "seed", info.seed);
@@ -335,6 +347,7 @@ static void describe_json(struct sheet *sheet, const char *path) {
 static void describe(struct sheet *sheet, const char *path, enum gs_file_kind kind) {
     switch (kind) {
     case GS_KIND_SAFETENSORS:
+    case GS_KIND_PICKLED:
         describe_checkpoint(sheet, path);
         break;
     case GS_KIND_TRACE:

@@ -3,6 +3,8 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/tensor_file.h"
 #include "probes/trace/hdf5_file.h"
 
 #include <string.h>
@@ -11,6 +13,8 @@ const char *gs_file_kind_name(enum gs_file_kind kind) {
     switch (kind) {
     case GS_KIND_SAFETENSORS:
         return "a safetensors file";
+    case GS_KIND_PICKLED:
+        return "a checkpoint of Python's";
     case GS_KIND_TRACE:
         return "a trace";
     case GS_KIND_HDF5:
@@ -33,8 +37,9 @@ const char *gs_file_kind_name(enum gs_file_kind kind) {
 
 static enum gs_status fail_unknown(const char *path, const char *found, struct gs_error *error) {
     gs_fail(error, GS_UNSUPPORTED, "a file of no known kind");
-    gs_error_expected(error, "a checkpoint (.safetensors), trace, token shards, file of ids, "
-                             "training config, tokenizer or results");
+    gs_error_expected(error,
+                      "a checkpoint (.safetensors, .pkl, .pt), trace, token shards, file of ids, "
+                      "training config, tokenizer or results");
     gs_error_found(error, "%s", found);
     gs_error_where(error, "%s", path);
     return GS_UNSUPPORTED;
@@ -46,18 +51,19 @@ static enum gs_status recognise_folder(const char *path, enum gs_file_kind *kind
     size_t count;
     enum gs_status status = gs_folder_list(path, &names, &count, error);
     if (status != GS_OK) return status;
-    bool shards = false, checkpoint = false;
+    bool shards = false, checkpoint = false, safetensors = false;
     for (size_t i = 0; i < count; i++) {
         if (strcmp(names[i], "meta.json") == 0 || strncmp(names[i], "data_0", 6) == 0)
             shards = true;
-        if (strncmp(names[i], "model.safetensors", 17) == 0) checkpoint = true;
+        if (gs_checkpoint_in_folder(names[i])) checkpoint = true;
+        if (strncmp(names[i], "model.safetensors", 17) == 0) safetensors = true;
     }
     gs_free_names(names, count);
-    *kind = GS_KIND_SAFETENSORS;
+    *kind = safetensors ? GS_KIND_SAFETENSORS : GS_KIND_PICKLED;
     if (checkpoint && !shards) return GS_OK;
     *kind = GS_KIND_SHARDS;
     return shards ? GS_OK
-                  : fail_unknown(path, "a folder without token shards or model.safetensors", error);
+                  : fail_unknown(path, "a folder without token shards or a checkpoint", error);
 }
 
 static enum gs_status recognise_hdf5(const char *path, enum gs_file_kind *kind,
@@ -124,6 +130,8 @@ static enum gs_status recognise_bytes(const char *path, const struct gs_mapped_f
     if (file->size == 0) return fail_unknown(path, "an empty file", error);
     if (looks_like_safetensors(file))
         *kind = GS_KIND_SAFETENSORS;
+    else if (gs_tensor_file_recognise(file->bytes, file->size))
+        *kind = GS_KIND_PICKLED;
     else if (first_character(file) == '{' && !looks_like_ids(file))
         *kind = recognise_json(file);
     else if (looks_like_tokenizer(file))

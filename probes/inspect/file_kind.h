@@ -6,6 +6,7 @@
 
 enum gs_file_kind {
     GS_KIND_SAFETENSORS, /* a checkpoint, or tensors of something else; also a folder of one */
+    GS_KIND_PICKLED,     /* a checkpoint as a pickle, or as a file of PyTorch */
     GS_KIND_TRACE,       /* HDF5 with format = "gpn-trace" */
     GS_KIND_HDF5,        /* another HDF5 file */
     GS_KIND_SHARDS,      /* a folder of token shards */
