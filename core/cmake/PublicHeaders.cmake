@@ -4,7 +4,9 @@ set(gs_public_headers
   core/base/environment.h core/base/file.h core/base/hash.h core/base/json.h core/base/memory.h
   core/base/names.h core/base/numbers.h core/base/progress.h core/base/random.h core/base/status.h
   core/base/utf8.h
-  core/checkpoint/checkpoint.h core/checkpoint/safetensors.h
+  core/checkpoint/checkpoint.h core/checkpoint/pickle.h core/checkpoint/safetensors.h
+  core/checkpoint/stored_tensor.h core/checkpoint/tensor_file.h core/checkpoint/tensor_tree.h
+  core/checkpoint/torch_file.h core/checkpoint/training_state.h
   core/evaluation/comparison.h core/evaluation/lambada.h core/evaluation/lambada_examples.h
   core/evaluation/limits.h core/evaluation/loss.h core/evaluation/text_rates.h
   core/models/model.h core/models/parameters.h core/models/tap.h
@@ -12,7 +14,8 @@ set(gs_public_headers
   core/results/results.h core/results/side_by_side.h
   core/text/documents.h core/text/shards.h core/text/token_text.h core/text/tokenizer.h
   core/text/tokens.h core/text/windows.h
-  core/training/adamw.h core/training/config.h core/training/loop.h core/training/schedule.h
+  core/training/adamw.h core/training/adopt.h core/training/config.h core/training/loop.h
+  core/training/schedule.h
   probes/arrays/array_file.h probes/arrays/from_trace.h probes/arrays/npy.h probes/arrays/to_trace.h
   probes/inspect/check.h probes/inspect/describe.h probes/inspect/file_kind.h
   probes/trace/narrow.h probes/trace/reader.h probes/trace/recorder.h probes/trace/recording.h
