@@ -60,6 +60,8 @@ struct gs_default_decoding {
     uint32_t *best;      /* (top) ids, most probable first; ties by id */
     double spearman;     /* NaN without counts, or where fewer than two tokens differ */
     struct gs_interval interval;
+    /* (replicates) of spearman and frequent, in the order drawn; NULL without intervals */
+    double *spearman_replicates, *frequent_replicates;
     double shuffled_share; /* shuffles as far from 0: (1 + those) / (1 + draws) */
     size_t frequent;       /* of best, how many are among the token's `frequent` … */
     struct gs_interval frequent_interval; /* … unknown where there are none */
@@ -72,7 +74,7 @@ struct gs_drawn {
 
 struct gs_default_token {
     size_t vocab, width, top, sequences, blocks, replicates, draws;
-    uint64_t rows;
+    uint64_t rows, seed;
     double mean_norm; /* ‖s̄‖ */
     struct gs_default_decoding decodings[GS_DECODINGS];
     /* counts */

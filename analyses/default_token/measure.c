@@ -5,6 +5,7 @@
 #include "core/base/memory.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *gs_decoding_name(enum gs_decoding decoding) {
     static const char *const names[] = {"mean_state", "mean_logits", "mean_probs"};
@@ -27,6 +28,8 @@ static enum gs_status create_decoding(struct gs_default_decoding *d, size_t voca
 static void destroy_decoding(struct gs_default_decoding *d) {
     gs_free(d->score);
     gs_free(d->best);
+    gs_free(d->spearman_replicates);
+    gs_free(d->frequent_replicates);
 }
 
 static enum gs_status decode_narrow(const struct gs_decoder *decoder, const double *mean,
@@ -180,15 +183,35 @@ static enum gs_status run_replicas(struct replicas *r, const struct gs_decoder *
     return GS_OK;
 }
 
-static void set_intervals(const struct replicas *r, struct gs_default_token *t) {
-    size_t count = r->options->replicates;
-    for (size_t i = 0; i < GS_DECODINGS; i++) {
-        struct gs_default_decoding *d = &t->decodings[i];
-        d->interval = gs_basic_interval(gs_bootstrap_percentile(r->spearman + i * count, count),
-                                        d->spearman, -1, 1);
-        if (t->frequent)
-            d->frequent_interval = gs_bootstrap_percentile(r->frequent + i * count, count);
+/* The percentiles of replicates, which stay in their order. */
+static enum gs_status percentiles(const double *values, size_t count, double **kept,
+                                  struct gs_interval *interval, struct gs_error *error) {
+    double *sorted = gs_calloc(count, sizeof *sorted);
+    *kept = gs_calloc(count, sizeof **kept);
+    if (sorted && *kept) {
+        memcpy(sorted, values, count * sizeof *sorted);
+        memcpy(*kept, values, count * sizeof **kept);
+        *interval = gs_bootstrap_percentile(sorted, count);
     }
+    gs_free(sorted);
+    return sorted && *kept ? GS_OK
+                           : gs_fail_memory(error, count * sizeof *sorted, "bootstrap replicates");
+}
+
+static enum gs_status set_intervals(const struct replicas *r, struct gs_default_token *t,
+                                    struct gs_error *error) {
+    size_t count = r->options->replicates;
+    enum gs_status status = GS_OK;
+    for (size_t i = 0; status == GS_OK && i < GS_DECODINGS; i++) {
+        struct gs_default_decoding *d = &t->decodings[i];
+        status = percentiles(r->spearman + i * count, count, &d->spearman_replicates, &d->interval,
+                             error);
+        if (status == GS_OK) d->interval = gs_basic_interval(d->interval, d->spearman, -1, 1);
+        if (status == GS_OK && t->frequent)
+            status = percentiles(r->frequent + i * count, count, &d->frequent_replicates,
+                                 &d->frequent_interval, error);
+    }
+    return status;
 }
 
 static enum gs_status find_intervals(const struct gs_default_sums *sums,
@@ -208,7 +231,7 @@ static enum gs_status find_intervals(const struct gs_default_sums *sums,
         r.spearman && r.states && r.logits
             ? run_replicas(&r, decoder, error)
             : gs_fail_memory(error, r.batch * sums->vocab * sizeof(float), "logits");
-    if (status == GS_OK) set_intervals(&r, t);
+    if (status == GS_OK) status = set_intervals(&r, t, error);
     gs_free(r.spearman);
     gs_free(r.states);
     gs_free(r.logits);
@@ -266,6 +289,7 @@ static enum gs_status create(const struct gs_decoder *decoder,
     t->top = options->top < t->vocab ? options->top : t->vocab;
     t->replicates = options->replicates;
     t->draws = options->draws;
+    t->seed = options->seed;
     enum gs_status status = create_decoding(&t->embedding, t->vocab, t->top, error);
     for (int i = 0; status == GS_OK && i < GS_DECODINGS; i++)
         status = create_decoding(&t->decodings[i], t->vocab, t->top, error);

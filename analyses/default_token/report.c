@@ -1,4 +1,5 @@
 #include "analyses/default_token/default_token.h"
+#include "core/results/replicates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +16,16 @@ static enum gs_status add(struct gs_results *results, const char *name, struct g
     value.status = isnan(value.value) ? "undefined" : "ok";
     if (isnan(value.value)) value.has_interval = false;
     return gs_results_add(results, name, &value, error);
+}
+
+/* A value with its replicates. */
+static enum gs_status add_measured(const struct gs_default_token *t, struct gs_results *results,
+                                   const char *name, struct gs_value value,
+                                   const double *replicates, struct gs_error *error) {
+    const struct gs_replicates kept = {replicates, replicates ? t->replicates : 0, t->seed,
+                                       t->blocks};
+    enum gs_status status = add(results, name, value, error);
+    return status == GS_OK ? gs_results_add_replicates(results, name, &kept, error) : status;
 }
 
 static const char *no_interval(const struct gs_default_token *t) {
@@ -39,7 +50,7 @@ static enum gs_status add_spearman(const struct gs_default_token *t, struct gs_r
                                  .reason = d->interval.known ? NULL : no_interval(t)};
         if (isnan(d->spearman)) value.reason = no_spearman(t);
         snprintf(name, sizeof name, "default.spearman.%s", gs_decoding_name((enum gs_decoding)i));
-        status = add(results, name, value, error);
+        status = add_measured(t, results, name, value, d->spearman_replicates, error);
     }
     return status;
 }
@@ -62,7 +73,7 @@ static enum gs_status add_frequent(const struct gs_default_token *t, struct gs_r
                                  .reason = d->frequent_interval.known ? NULL : no_interval(t)};
         if (!t->frequent)
             value.reason = t->has_counts ? "fewer tokens occur than are compared" : no_spearman(t);
-        status = add(results, name, value, error);
+        status = add_measured(t, results, name, value, d->frequent_replicates, error);
     }
     return status;
 }

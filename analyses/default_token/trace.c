@@ -1,5 +1,6 @@
 #include "analyses/default_token/opened.h"
 #include "analyses/stats/each.h"
+#include "core/results/replicates.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -105,6 +106,7 @@ enum gs_status gs_default_token_of_trace(struct gs_trace *trace, const char *str
 struct each_stream {
     const struct gs_default_opened *opened;
     const struct gs_default_options *options;
+    bool keep; /* replicates */
 };
 
 static enum gs_status measure_one(const void *context, size_t index,
@@ -113,6 +115,7 @@ static enum gs_status measure_one(const void *context, size_t index,
     const struct each_stream *self = context;
     struct gs_default_options own = *self->options;
     own.progress = progress;
+    if (self->keep) gs_results_keep_replicates(results);
     const char *name = self->opened->info->streams[index].name;
     return measure(self->opened, index, channel_of(self->opened, name), &own, results, error);
 }
@@ -170,7 +173,7 @@ static enum gs_status measure_each(const struct gs_default_opened *o, const stru
                                          "default.control.mean_embedding.overlap"};
     static const struct gs_each_table table = {"default_by_stream", values,
                                                sizeof values / sizeof *values};
-    const struct each_stream context = {o, options};
+    const struct each_stream context = {o, options, gs_results_keeps_replicates(results)};
     const struct gs_each_measure how = {measure_one, &context, options->progress};
     struct gs_results_part *parts;
     enum gs_status status = gs_each_run(each, &how, &parts, error);

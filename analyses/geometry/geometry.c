@@ -187,8 +187,15 @@ static enum gs_status finish(struct pass *pass, struct gs_geometry *g, struct gs
     /* Blocks keep their moments in float32, so that is what replicates round to. */
     struct gs_bootstrap plan = {.seed = pass->options->seed, .replicates = g->replicates};
     g->single = !pass->options->wide_replicates && float32_would_do(g);
+    g->seed = plan.seed;
+    if (g->blocks > 1 && g->replicates > 1) {
+        g->kept = gs_calloc(GS_GEOMETRY_MEASURES * g->replicates, sizeof *g->kept);
+        if (!g->kept)
+            return gs_fail_memory(error, GS_GEOMETRY_MEASURES * g->replicates * sizeof *g->kept,
+                                  "bootstrap replicates");
+    }
     return gs_geometry_resample(pass->sums, FLT_EPSILON, g->single, &plan, g->values, g->intervals,
-                                pass->options->progress, error);
+                                g->kept, pass->options->progress, error);
 }
 
 enum gs_status gs_geometry_of_rows(const struct gs_rows *rows,
@@ -221,6 +228,7 @@ void gs_geometry_destroy(struct gs_geometry *geometry) {
     gs_free(geometry->eigenvalues);
     gs_free(geometry->deviations);
     gs_free(geometry->running);
+    gs_free(geometry->kept);
     gs_free(geometry);
 }
 

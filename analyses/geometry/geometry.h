@@ -72,7 +72,9 @@ struct gs_geometry {
     size_t running_count;
     enum gs_moments_product product;
     size_t blocks, replicates; /* of the bootstrap … */
-    bool single;               /* … with eigenvalues in float32 */
+    bool single;               /* … with eigenvalues in float32 … */
+    double *kept;              /* … and each measure in each: (measures, replicates), or NULL */
+    uint64_t seed;
 };
 
 /* Measure. *geometry is the caller's (gs_geometry_destroy; NULL is fine). GS_RANGE when no row is

@@ -1,4 +1,5 @@
 #include "analyses/geometry/geometry.h"
+#include "core/results/replicates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,6 +29,11 @@ static enum gs_status add_measures(const struct gs_geometry *g, struct gs_result
         if (!reason && g->replicates > 0) reason = gs_geometry_interval_reason(g, which);
         value.reason = reason;
         status = gs_results_add(results, words[i].name, &value, error);
+        const struct gs_replicates replicates = {g->kept ? g->kept + (size_t)i * g->replicates
+                                                         : NULL,
+                                                 g->kept ? g->replicates : 0, g->seed, g->blocks};
+        if (status == GS_OK)
+            status = gs_results_add_replicates(results, words[i].name, &replicates, error);
     }
     return status;
 }

@@ -125,13 +125,14 @@ static const double ranges[GS_GEOMETRY_MEASURES][2] = {
 enum gs_status gs_geometry_resample(const struct gs_geometry_sums *sums, double epsilon,
                                     bool single, const struct gs_bootstrap *plan,
                                     const double *estimates, struct gs_interval *intervals,
-                                    const struct gs_progress *progress, struct gs_error *error) {
+                                    double *kept, const struct gs_progress *progress,
+                                    struct gs_error *error) {
     atomic_size_t done = 0;
     atomic_bool stopped = false;
     struct context context = {sums, epsilon, single, progress, plan->replicates, &done, &stopped};
     size_t scratch = scratch_doubles(sums->plan.dims, sums->plan.blocks);
     enum gs_status status = gs_bootstrap_run(plan, sums->plan.blocks, GS_GEOMETRY_MEASURES,
-                                             replicate, &context, scratch, intervals, error);
+                                             replicate, &context, scratch, intervals, kept, error);
     if (status != GS_OK) return status;
     if (atomic_load(&stopped)) return gs_fail(error, GS_INTERRUPTED, "stopped on request");
     for (int i = 0; i < GS_GEOMETRY_MEASURES; i++)

@@ -1,5 +1,6 @@
 #include "analyses/geometry/geometry.h"
 #include "analyses/stats/each.h"
+#include "core/results/replicates.h"
 
 static enum gs_status measure_stream(struct gs_trace *trace, size_t stream,
                                      const struct gs_geometry_options *options,
@@ -35,6 +36,7 @@ enum gs_status gs_geometry_of_trace(struct gs_trace *trace, const char *stream,
 struct each_stream {
     struct gs_trace *trace;
     const struct gs_geometry_options *options;
+    bool keep; /* replicates */
 };
 
 static enum gs_status measure_one(const void *context, size_t index,
@@ -43,6 +45,7 @@ static enum gs_status measure_one(const void *context, size_t index,
     const struct each_stream *self = context;
     struct gs_geometry_options own = *self->options;
     own.progress = progress;
+    if (self->keep) gs_results_keep_replicates(results);
     return measure_stream(self->trace, index, &own, results, error);
 }
 
@@ -57,7 +60,7 @@ enum gs_status gs_geometry_of_streams(struct gs_trace *trace, const char *main,
                                          "effective_rank",
                                          "pcs_90",
                                          "corr.mean_abs"};
-    const struct each_stream context = {trace, options};
+    const struct each_stream context = {trace, options, gs_results_keeps_replicates(results)};
     static const struct gs_each_table table = {"geometry_by_stream", values,
                                                sizeof values / sizeof *values};
     const struct gs_each_measure how = {measure_one, &context, options->progress};

@@ -1,7 +1,7 @@
 #include "analyses/horizon/horizon.h"
 #include "analyses/stats/each.h"
 #include "core/base/memory.h"
-#include "core/results/results.h"
+#include "core/results/replicates.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +125,7 @@ struct each_stream {
     struct gs_trace *trace;
     const struct gs_horizon_plan *plan;
     const struct gs_bootstrap *bootstrap;
+    bool keep; /* replicates */
 };
 
 static enum gs_status measure_one(const void *context, size_t index,
@@ -133,6 +134,7 @@ static enum gs_status measure_one(const void *context, size_t index,
     const struct each_stream *self = context;
     struct gs_bootstrap bootstrap = *self->bootstrap;
     bootstrap.progress = progress;
+    if (self->keep) gs_results_keep_replicates(results);
     return measure_stream(self->trace, index, self->plan, &bootstrap, progress, results, error);
 }
 
@@ -148,7 +150,8 @@ enum gs_status gs_horizon_of_streams(struct gs_trace *trace, const char *main,
                                          "horizon.centered_global.k1",
                                          "horizon.centered_global.plateau",
                                          "horizon.null.mean"};
-    const struct each_stream context = {trace, plan, bootstrap};
+    const struct each_stream context = {trace, plan, bootstrap,
+                                        gs_results_keeps_replicates(results)};
     static const struct gs_each_table table = {"horizon_by_stream", values,
                                                sizeof values / sizeof *values};
     const struct gs_each_measure how = {measure_one, &context, progress};

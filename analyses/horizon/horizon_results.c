@@ -1,7 +1,7 @@
 #include "analyses/horizon/horizon.h"
 #include "analyses/stats/crossing.h"
 #include "core/base/memory.h"
-#include "core/results/results.h"
+#include "core/results/replicates.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,6 +14,7 @@ struct report {
     const struct gs_horizon *horizon;
     const struct gs_bootstrap *bootstrap;
     struct gs_interval *intervals; /* (GS_CURVES, columns) */
+    double *kept; /* (GS_CURVES, columns, replicates), where results keep them; else NULL */
     struct gs_results *results;
     struct gs_error *error;
 };
@@ -41,6 +42,22 @@ static enum gs_status add_named(struct report *r, enum gs_curve curve, const cha
     return gs_results_add(r->results, name, value, r->error);
 }
 
+/* A value and its replicates (NULL: none were drawn). */
+static enum gs_status add_measured(struct report *r, enum gs_curve curve, const char *what,
+                                   const struct gs_value *value, const double *replicates) {
+    char name[NAME];
+    snprintf(name, sizeof name, "horizon.%s.%s", gs_curve_name(curve), what);
+    const struct gs_replicates kept = {replicates, replicates ? r->bootstrap->replicates : 0,
+                                       r->bootstrap->seed, r->horizon->sequences};
+    enum gs_status status = gs_results_add(r->results, name, value, r->error);
+    return status == GS_OK ? gs_results_add_replicates(r->results, name, &kept, r->error) : status;
+}
+
+static bool keeps(const struct report *r) {
+    return gs_results_keeps_replicates(r->results) && r->bootstrap->replicates > 1 &&
+           r->horizon->sequences > 1;
+}
+
 /* Why a mean over pairs may not exist. */
 static const char *no_pairs_reason(const struct report *r, enum gs_curve curve) {
     if (r->horizon->max_lag == 0) return "no sequence has two rows";
@@ -57,7 +74,9 @@ static enum gs_status add_mean(struct report *r, enum gs_curve curve, size_t col
         value.status = "undefined";
         value.reason = no_pairs_reason(r, curve);
     }
-    return add_named(r, curve, what, &value);
+    size_t place = (size_t)curve * r->horizon->columns + column;
+    return add_measured(r, curve, what, &value,
+                        r->kept ? r->kept + place * r->bootstrap->replicates : NULL);
 }
 
 static enum gs_status add_at_lag(struct report *r, enum gs_curve curve, size_t lag) {
@@ -102,7 +121,7 @@ static void crossings_statistic(const void *context, const double *weights, size
 }
 
 static enum gs_status add_crossing(struct report *r, enum gs_curve curve, bool efold,
-                                   const struct gs_interval *interval) {
+                                   const struct gs_interval *interval, const double *replicates) {
     const struct gs_horizon *h = r->horizon;
     double *means = gs_calloc(h->lag_count, sizeof *means), pairs = 0;
     if (!means) return gs_fail_memory(r->error, h->lag_count * sizeof *means, "a curve");
@@ -123,19 +142,22 @@ static enum gs_status add_crossing(struct report *r, enum gs_curve curve, bool e
         value.reason = "not reached at any lag that was measured";
     } else if (!value.has_interval && interval->known)
         value.reason = "no interval: in part of the resamples it is not reached at all";
-    return add_named(r, curve, efold ? "efold" : "zero_crossing", &value);
+    return add_measured(r, curve, efold ? "efold" : "zero_crossing", &value, replicates);
 }
 
 static enum gs_status add_crossings(struct report *r) {
     struct gs_interval intervals[2 * CENTERED];
+    size_t replicates = r->bootstrap->replicates;
+    double *kept = keeps(r) ? gs_calloc(2 * CENTERED * replicates, sizeof *kept) : NULL;
+    if (keeps(r) && !kept)
+        return gs_fail_memory(r->error, 2 * CENTERED * replicates * sizeof *kept, "replicates");
     enum gs_status status =
         gs_bootstrap_run(r->bootstrap, r->horizon->sequences, 2 * CENTERED, crossings_statistic,
-                         r->horizon, 2 * r->horizon->lag_count, intervals, r->error);
-    for (size_t c = 0; status == GS_OK && c < CENTERED; c++) {
-        enum gs_curve curve = (enum gs_curve)(GS_CURVE_CENTERED_SEQUENCE + c);
-        status = add_crossing(r, curve, true, &intervals[2 * c]);
-        if (status == GS_OK) status = add_crossing(r, curve, false, &intervals[2 * c + 1]);
-    }
+                         r->horizon, 2 * r->horizon->lag_count, intervals, kept, r->error);
+    for (size_t c = 0; status == GS_OK && c < 2 * CENTERED; c++)
+        status = add_crossing(r, (enum gs_curve)(GS_CURVE_CENTERED_SEQUENCE + c / 2), c % 2 == 0,
+                              &intervals[c], kept ? kept + c * replicates : NULL);
+    gs_free(kept);
     return status;
 }
 
@@ -278,11 +300,15 @@ enum gs_status gs_horizon_results(const struct gs_horizon *horizon,
                                   const struct gs_bootstrap *bootstrap, struct gs_results *results,
                                   struct gs_error *error) {
     size_t columns = GS_CURVES * horizon->columns;
-    struct report r = {horizon, bootstrap, NULL, results, error};
+    struct report r = {horizon, bootstrap, NULL, NULL, results, error};
     r.intervals = gs_calloc(columns, sizeof *r.intervals);
     if (!r.intervals) return gs_fail_memory(error, columns * sizeof *r.intervals, "intervals");
-    enum gs_status status = gs_bootstrap_ratio(bootstrap, horizon->sequences, columns,
-                                               horizon->sums, horizon->pairs, r.intervals, error);
+    if (keeps(&r)) r.kept = gs_calloc(columns * bootstrap->replicates, sizeof *r.kept);
+    enum gs_status status =
+        keeps(&r) && !r.kept
+            ? gs_fail_memory(error, columns * bootstrap->replicates * sizeof *r.kept, "replicates")
+            : gs_bootstrap_ratio(bootstrap, horizon->sequences, columns, horizon->sums,
+                                 horizon->pairs, r.intervals, r.kept, error);
     if (status == GS_OK) status = add_counts(&r);
     if (status == GS_OK) status = add_curve_values(&r);
     if (status == GS_OK) status = add_independent(&r);
@@ -290,6 +316,7 @@ enum gs_status gs_horizon_results(const struct gs_horizon *horizon,
     if (status == GS_OK) status = add_notes(&r);
     if (status == GS_OK) status = add_curve_table(&r);
     if (status == GS_OK) status = add_interval_table(&r);
+    gs_free(r.kept);
     gs_free(r.intervals);
     return status;
 }

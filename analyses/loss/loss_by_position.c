@@ -204,7 +204,7 @@ enum gs_status gs_loss_of_rows(const struct gs_rows *rows, uint64_t first,
     status = add_all(rows, first, &sums, progress, error);
     if (status == GS_OK)
         status = gs_bootstrap_ratio(bootstrap, sums.sequences, 1 + sums.stretches, sums.stretch,
-                                    sums.stretch_n, intervals, error);
+                                    sums.stretch_n, intervals, NULL, error);
     if (status == GS_OK) status = add_values(&sums, intervals, results, error);
     if (status == GS_OK) status = add_positions(&sums, results, error);
     if (status == GS_OK) status = add_stretches(&sums, intervals, first, results, error);

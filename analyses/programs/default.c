@@ -2,7 +2,7 @@
 #include "analyses/programs/measure_call.h"
 #include "core/programs/command.h"
 
-static const char *stream;
+static const char *stream, *null_path, *null_checkpoint;
 static const char *tokenizer;
 static const char *counts;
 static size_t top = GS_DEFAULT_TOP;
@@ -24,6 +24,13 @@ static const struct gs_option options[] = {
     {"top", GS_OPTION_SIZE, &top, "N", "Tokens shown and compared. Default: 10.", NULL},
     {"skip-first", GS_OPTION_SIZE, &skip_first, "N",
      "Leave out the first N rows of each sequence. Default: 0.", NULL},
+    {"null", GS_OPTION_TEXT, &null_path, "TRACE",
+     "A trace of the untrained model on the same text. It is measured the same way: null.X, and "
+     "for "
+     "every X with an interval ratio.X and difference.X, trained against untrained.",
+     NULL},
+    {"null-checkpoint", GS_OPTION_TEXT, &null_checkpoint, "FILE",
+     "The checkpoint that the --null trace was made with.", NULL},
     {"bootstrap", GS_OPTION_SIZE, &replicates, "N",
      "Replicates for the 95 % intervals; 0 turns them off. Default: 200.", NULL},
     {"draws", GS_OPTION_SIZE, &draws, "N",
@@ -33,6 +40,12 @@ static const struct gs_option options[] = {
     {NULL, GS_OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
 static enum gs_status check_options(struct gs_error *error) {
+    if (!null_path != !null_checkpoint) {
+        gs_fail(error, GS_USAGE, "--null and --null-checkpoint belong together");
+        gs_error_expected(error, "a trace of the untrained model, and its checkpoint");
+        gs_error_found(error, "%s alone", null_path ? "--null" : "--null-checkpoint");
+        return GS_USAGE;
+    }
     if (top > 0 && draws > 0 && draws <= GS_DEFAULT_MOST_DRAWS) return GS_OK;
     if (draws > GS_DEFAULT_MOST_DRAWS) {
         gs_fail(error, GS_USAGE, "--draws is more than a control needs");
@@ -46,20 +59,26 @@ static enum gs_status check_options(struct gs_error *error) {
     return GS_USAGE;
 }
 
-static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace,
-                              struct gs_results *results, struct gs_error *error) {
+static enum gs_status measure_one(const struct gs_call *call, struct gs_trace *trace,
+                                  bool untrained, struct gs_results *results,
+                                  struct gs_error *error) {
     struct gs_default_options how = {.top = top,
                                      .skip_first = skip_first,
                                      .replicates = replicates,
                                      .draws = draws,
                                      .seed = call->seed,
                                      .progress = call->progress};
-    enum gs_status status = gs_results_source_meanwhile(results, call->files[0], call->json, error);
-    const struct gs_default_inputs inputs = {call->files[1], tokenizer, counts};
-    if (status == GS_OK)
-        status = gs_call_names_all(stream)
-                     ? gs_default_token_of_streams(trace, false, &inputs, &how, results, error)
-                     : gs_default_token_of_trace(trace, stream, &inputs, &how, results, error);
+    const struct gs_default_inputs inputs = {untrained ? null_checkpoint : call->files[1],
+                                             tokenizer, counts};
+    return gs_call_names_all(stream)
+               ? gs_default_token_of_streams(trace, false, &inputs, &how, results, error)
+               : gs_default_token_of_trace(trace, stream, &inputs, &how, results, error);
+}
+
+static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace,
+                              struct gs_results *results, struct gs_error *error) {
+    enum gs_status status =
+        gs_call_measure_beside(call, trace, null_path, measure_one, results, error);
     return status == GS_OK ? gs_call_finish(call, results, error) : status;
 }
 
@@ -87,6 +106,9 @@ int main(int argc, char **argv) {
             "Example:\n"
             "  gpnscope default run.h5 run_final.safetensors --tokenizer tok.model \\\n"
             "      --counts shards\n"
+            "Example: what training has changed\n"
+            "  gpnscope default run.h5 run_final.safetensors --null start.h5 \\\n"
+            "      --null-checkpoint run_0.safetensors --counts shards\n"
             "Example: all layers of a model\n"
             "  gpnscope default run.h5 run_final.safetensors --stream all",
         .options = options,

@@ -2,7 +2,7 @@
 #include "analyses/programs/measure_call.h"
 #include "core/programs/command.h"
 
-static const char *stream;
+static const char *stream, *null_path;
 static size_t skip_first;
 static size_t replicates;
 static bool replicates_given;
@@ -16,24 +16,34 @@ static const struct gs_option options[] = {
      "Leave out the first N rows of each sequence, where the state is still filling up from zero. "
      "Default: 0.",
      NULL},
+    {"null", GS_OPTION_TEXT, &null_path, "TRACE",
+     "A trace of the untrained model on the same text. It is measured the same way: null.X, and "
+     "for "
+     "every X with an interval ratio.X and difference.X, trained against untrained.",
+     NULL},
     {"bootstrap", GS_OPTION_SIZE, &replicates, "N",
      "Replicates for the 95 % intervals; 0 turns them off. Default: 1000 up to 320 dimensions, "
      "fewer above (each costs an eigenvalue decomposition), at least 200.",
      &replicates_given},
     {NULL, GS_OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
-static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace,
-                              struct gs_results *results, struct gs_error *error) {
+static enum gs_status measure_one(const struct gs_call *call, struct gs_trace *trace,
+                                  bool untrained, struct gs_results *results,
+                                  struct gs_error *error) {
+    (void)untrained;
     struct gs_geometry_options how = {.skip_first = skip_first,
                                       .replicates_given = replicates_given,
                                       .replicates = replicates,
                                       .seed = call->seed,
                                       .progress = call->progress};
-    enum gs_status status = gs_results_source_meanwhile(results, call->files[0], call->json, error);
-    if (status == GS_OK)
-        status = gs_call_names_all(stream)
-                     ? gs_geometry_of_streams(trace, NULL, &how, results, error)
-                     : gs_geometry_of_trace(trace, stream, &how, results, error);
+    return gs_call_names_all(stream) ? gs_geometry_of_streams(trace, NULL, &how, results, error)
+                                     : gs_geometry_of_trace(trace, stream, &how, results, error);
+}
+
+static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace,
+                              struct gs_results *results, struct gs_error *error) {
+    enum gs_status status =
+        gs_call_measure_beside(call, trace, null_path, measure_one, results, error);
     return status == GS_OK ? gs_call_finish(call, results, error) : status;
 }
 
@@ -58,6 +68,8 @@ int main(int argc, char **argv) {
             "\n"
             "Example: the geometry after the first 64 tokens, also as JSON\n"
             "  gpnscope geometry run.h5 --skip-first 64 --json geometry.json\n"
+            "Example: what training has changed\n"
+            "  gpnscope geometry run.h5 --null start.h5\n"
             "Example: all layers of a model side by side\n"
             "  gpnscope geometry run.h5 --stream all --csv layers",
         .options = options,

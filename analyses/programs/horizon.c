@@ -3,7 +3,7 @@
 #include "core/programs/command.h"
 #include "core/results/results.h"
 
-static const char *stream;
+static const char *stream, *null_path;
 static size_t max_lag;
 static bool max_lag_given, all_lags;
 static size_t replicates = GS_BOOTSTRAP_REPLICATES;
@@ -17,21 +17,32 @@ static const struct gs_option options[] = {
      "Longest lag in tokens. Default: 2048, cut to the longest sequence less one.", &max_lag_given},
     {"all-lags", GS_OPTION_FLAG, &all_lags, NULL,
      "Measure every lag, not 1, 2, 4, 8, …; the cost grows with rows times lags.", NULL},
+    {"null", GS_OPTION_TEXT, &null_path, "TRACE",
+     "A trace of the untrained model on the same text. It is measured the same way: null.X, and "
+     "for "
+     "every X with an interval ratio.X and difference.X, trained against untrained.",
+     NULL},
     {"bootstrap", GS_OPTION_SIZE, &replicates, "N",
      "Replicates for the 95 % intervals; 0 turns them off. Default: 1000.", NULL},
     {NULL, GS_OPTION_FLAG, NULL, NULL, NULL, NULL}};
 
-static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace,
-                              struct gs_results *results, struct gs_error *error) {
+static enum gs_status measure_one(const struct gs_call *call, struct gs_trace *trace,
+                                  bool untrained, struct gs_results *results,
+                                  struct gs_error *error) {
+    (void)untrained;
     const struct gs_horizon_plan plan = {
         .max_lag = max_lag, .all_lags = all_lags, .seed = call->seed};
     const struct gs_bootstrap bootstrap = {call->seed, replicates, call->progress};
-    enum gs_status status = gs_results_source_meanwhile(results, call->files[0], call->json, error);
-    if (status == GS_OK)
-        status = gs_call_names_all(stream) ? gs_horizon_of_streams(trace, NULL, &plan, &bootstrap,
-                                                                   call->progress, results, error)
-                                           : gs_horizon_of_trace(trace, stream, &plan, &bootstrap,
-                                                                 call->progress, results, error);
+    return gs_call_names_all(stream) ? gs_horizon_of_streams(trace, NULL, &plan, &bootstrap,
+                                                             call->progress, results, error)
+                                     : gs_horizon_of_trace(trace, stream, &plan, &bootstrap,
+                                                           call->progress, results, error);
+}
+
+static enum gs_status measure(const struct gs_call *call, struct gs_trace *trace,
+                              struct gs_results *results, struct gs_error *error) {
+    enum gs_status status =
+        gs_call_measure_beside(call, trace, null_path, measure_one, results, error);
     return status == GS_OK ? gs_call_finish(call, results, error) : status;
 }
 

@@ -24,4 +24,15 @@ typedef enum gs_status gs_measure_function(const struct gs_call *call, struct gs
 enum gs_status gs_call_measure(const struct gs_call *call, const char *command,
                                gs_measure_function *measure, struct gs_error *error);
 
+/* The same for one trace, trained or untrained. */
+typedef enum gs_status gs_measure_part_function(const struct gs_call *call, struct gs_trace *trace,
+                                                bool untrained, struct gs_results *results,
+                                                struct gs_error *error);
+
+/* Measure the trace, and beside it the untrained model's at null_path (analyses/stats/untrained.h);
+ * NULL: alone. Files are recorded as sources. Does not finish the call. */
+enum gs_status gs_call_measure_beside(const struct gs_call *call, struct gs_trace *trace,
+                                      const char *null_path, gs_measure_part_function *measure,
+                                      struct gs_results *results, struct gs_error *error);
+
 #endif

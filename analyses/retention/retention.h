@@ -114,9 +114,18 @@ struct gs_lag_value gs_retention_arithmetic_efold(const struct gs_retention *ret
 struct gs_retention_intervals {
     struct gs_interval efold, half_life, key_efold, geometric_efold, arithmetic_efold;
 };
+enum { /* their places */
+       GS_RETENTION_EFOLD,
+       GS_RETENTION_HALF_LIFE,
+       GS_RETENTION_KEY_EFOLD,
+       GS_RETENTION_GEOMETRIC,
+       GS_RETENTION_ARITHMETIC,
+       GS_RETENTION_VALUES
+};
+/* kept (heads, GS_RETENTION_VALUES in the order above, replicates) as in gs_bootstrap_run. */
 enum gs_status gs_retention_bootstrap(const struct gs_retention *retention,
                                       const struct gs_bootstrap *bootstrap,
-                                      struct gs_retention_intervals *intervals,
+                                      struct gs_retention_intervals *intervals, double *kept,
                                       struct gs_error *error);
 
 struct gs_results;
@@ -128,7 +137,8 @@ enum gs_status gs_retention_results(const struct gs_retention *retention, bool n
 /* The whole for a trace: memory by name (NULL: the usual one); null: the untrained model's trace on
  * the same text, or NULL. Also the mean share of the memory read in each layer's state, where the
  * trace has /read, and whether the heads are two pools (split.…, null.split.…, split/split.h).
- * plan->transition is taken from the file. */
+ * plan->transition is taken from the file. Beside `null`: ratio.retention.… and difference.…
+ * (stats/untrained.h); GS_CONFIG when it is of other text, or the same checkpoint. */
 enum gs_status gs_retention_of_trace(struct gs_trace *trace, const char *memory,
                                      struct gs_trace *null, const struct gs_retention_plan *plan,
                                      const struct gs_bootstrap *bootstrap,

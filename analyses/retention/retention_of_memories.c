@@ -1,7 +1,8 @@
 /* Every memory of a trace, side by side. */
 #include "analyses/retention/memory_part.h"
 #include "analyses/stats/each.h"
-#include "core/results/results.h"
+#include "analyses/stats/untrained.h"
+#include "core/results/replicates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@ static enum gs_status measure_one(const void *context, size_t index,
     const struct each_memory *self = context;
     struct gs_bootstrap bootstrap = *self->bootstrap;
     bootstrap.progress = progress;
+    if (self->null) gs_results_keep_replicates(results);
     struct gs_memory_part part = {.trace = self->trace,
                                   .info = gs_trace_info(self->trace),
                                   .memory = index,
@@ -116,7 +118,10 @@ enum gs_status gs_retention_of_memories(struct gs_trace *trace, const char *main
     if (status == GS_OK && each.count == 0)
         status = gs_memory_fail_no_decays(gs_trace_info(trace), "NAME", error);
     if (status == GS_OK && !main) status = gs_results_setting(results, "memory", "all", error);
+    if (status == GS_OK && null) status = gs_untrained_check(trace, null, error);
+    if (status == GS_OK && null) gs_results_keep_replicates(results);
     if (status == GS_OK) status = measure_each(&each, &context, plain, progress, results, error);
     gs_each_free(&each);
-    return status;
+    if (status != GS_OK || !null) return status;
+    return gs_untrained_compare(results, gs_untrained_same_rows(trace, null), error);
 }

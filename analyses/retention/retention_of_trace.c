@@ -1,7 +1,8 @@
 #include "analyses/retention/memory_part.h"
 #include "analyses/split/split.h"
+#include "analyses/stats/untrained.h"
 #include "core/base/memory.h"
-#include "core/results/results.h"
+#include "core/results/replicates.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -82,7 +83,7 @@ static enum gs_status sum_shares(const struct gs_memory_part *p, const struct gs
 
 static enum gs_status add_share(const struct gs_memory_part *p, const struct gs_rows *rows,
                                 size_t layer, const double *sums, const double *counts,
-                                const struct gs_interval *interval) {
+                                const struct gs_interval *interval, const double *replicates) {
     double sum = 0, count = 0;
     for (size_t s = 0; s < rows->sequences; s++) {
         sum += sums[s * rows->width + layer];
@@ -101,7 +102,10 @@ static enum gs_status add_share(const struct gs_memory_part *p, const struct gs_
         value.status = "undefined";
         value.reason = "the trace holds no row";
     }
-    return gs_results_add(p->results, name, &value, p->error);
+    const struct gs_replicates kept = {replicates, replicates ? p->bootstrap->replicates : 0,
+                                       p->bootstrap->seed, rows->sequences};
+    enum gs_status status = gs_results_add(p->results, name, &value, p->error);
+    return status == GS_OK ? gs_results_add_replicates(p->results, name, &kept, p->error) : status;
 }
 
 /* The read that has the memory's name, else the first, where there is one memory alone; SIZE_MAX:
@@ -119,17 +123,22 @@ static enum gs_status measure_shares(const struct gs_memory_part *p) {
     if (!gs_multiply(rows.sequences, rows.width, &numbers)) numbers = SIZE_MAX;
     double *sums = gs_calloc(numbers, sizeof *sums), *counts = gs_calloc(numbers, sizeof *counts);
     struct gs_interval *intervals = gs_calloc(rows.width, sizeof *intervals);
+    size_t replicates = p->bootstrap->replicates;
+    bool keep = gs_results_keeps_replicates(p->results) && replicates > 1 && rows.sequences > 1;
+    double *kept = keep ? gs_calloc(rows.width * replicates, sizeof *kept) : NULL;
     enum gs_status status =
-        sums && counts && intervals
+        sums && counts && intervals && (kept || !keep)
             ? GS_OK
             : gs_fail_memory(p->error, numbers > SIZE_MAX / 16 ? SIZE_MAX : numbers * 16,
                              "shares of each sequence");
     if (status == GS_OK) status = sum_shares(p, &rows, sums, counts);
     if (status == GS_OK)
         status = gs_bootstrap_ratio(p->bootstrap, rows.sequences, rows.width, sums, counts,
-                                    intervals, p->error);
+                                    intervals, kept, p->error);
     for (size_t l = 0; status == GS_OK && l < rows.width; l++)
-        status = add_share(p, &rows, l, sums, counts, &intervals[l]);
+        status = add_share(p, &rows, l, sums, counts, &intervals[l],
+                           kept ? kept + l * replicates : NULL);
+    gs_free(kept);
     gs_free(intervals);
     gs_free(counts);
     gs_free(sums);
@@ -149,23 +158,6 @@ static enum gs_status check_heads(const struct gs_memory_part *trained,
     gs_error_where(trained->error, "%s: /memory/%s", untrained->info->path, b->name);
     gs_error_next(trained->error, "trace the same model at step 0");
     return GS_SHAPE;
-}
-
-static bool same_lengths(const struct gs_trace_info *a, const struct gs_trace_info *b) {
-    return a->sequences == b->sequences &&
-           memcmp(a->rows_written, b->rows_written, a->sequences * sizeof *a->rows_written) == 0;
-}
-
-static enum gs_status note_other_text(const struct gs_memory_part *trained,
-                                      const struct gs_memory_part *untrained) {
-    const struct gs_trace_info *a = trained->info, *b = untrained->info;
-    bool other_source =
-        a->source_sha256 && b->source_sha256 && strcmp(a->source_sha256, b->source_sha256) != 0;
-    if (!other_source && same_lengths(a, b)) return GS_OK;
-    return gs_results_note(trained->results,
-                           "the untrained model was not traced on the same rows of the same text: "
-                           "part of the difference may be the text's",
-                           trained->error);
 }
 
 static enum gs_status say_memory(const struct gs_memory_part *p) {
@@ -209,7 +201,6 @@ enum gs_status gs_memory_measure(struct gs_memory_part trained, struct gs_trace 
         untrained.null = true;
         status = gs_trace_find_memory(null, null_memory, &untrained.memory, trained.error);
         if (status == GS_OK) status = check_heads(&trained, &untrained);
-        if (status == GS_OK) status = note_other_text(&trained, &untrained);
     }
     if (status == GS_OK) status = measure_part(&trained, plan);
     if (status == GS_OK && null) status = measure_part(&untrained, plan);
@@ -238,6 +229,10 @@ enum gs_status gs_retention_of_trace(struct gs_trace *trace, const char *memory,
                                      .results = results,
                                      .error = error};
     enum gs_status status = gs_trace_find_memory(trace, memory, &trained.memory, error);
+    if (status == GS_OK && null) status = gs_untrained_check(trace, null, error);
+    if (status == GS_OK && null) gs_results_keep_replicates(results);
     if (status == GS_OK && !memory) status = note_others(&trained);
-    return status == GS_OK ? gs_memory_measure(trained, null, memory, plan) : status;
+    if (status == GS_OK) status = gs_memory_measure(trained, null, memory, plan);
+    if (status != GS_OK || !null) return status;
+    return gs_untrained_compare(results, gs_untrained_same_rows(trace, null), error);
 }

@@ -1,7 +1,7 @@
 #include "analyses/retention/retention.h"
 #include "analyses/stats/lags.h"
 #include "core/base/memory.h"
-#include "core/results/results.h"
+#include "core/results/replicates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@ struct report {
     const char *prefix; /* "" or "null." */
     const char *no_key_reason;
     const struct gs_bootstrap *bootstrap;
+    double *kept; /* (heads, GS_RETENTION_VALUES, replicates) where results keep them, else NULL */
     struct gs_results *results;
     struct gs_error *error;
 };
@@ -38,7 +39,7 @@ static const char *limit_reason(const struct gs_retention *x, const double *curv
     return "one lag further the mean is 0 or negative: this is the limit";
 }
 
-static enum gs_status add_lag(struct report *r, size_t head, const char *what,
+static enum gs_status add_lag(struct report *r, size_t head, size_t which, const char *what,
                               struct gs_lag_value lag, const double *curve,
                               const struct gs_interval *interval, const char *undefined_reason,
                               const char *none_reason) {
@@ -63,7 +64,12 @@ static enum gs_status add_lag(struct report *r, size_t head, const char *what,
         break;
     }
     if (lag.reach == GS_REACH_OK) set_interval(&value, interval);
-    return gs_results_add(r->results, name, &value, r->error);
+    size_t count = r->kept ? r->bootstrap->replicates : 0;
+    const struct gs_replicates kept = {
+        r->kept ? r->kept + (head * GS_RETENTION_VALUES + which) * count : NULL, count,
+        r->bootstrap->seed, r->retention->sequences};
+    enum gs_status status = gs_results_add(r->results, name, &value, r->error);
+    return status == GS_OK ? gs_results_add_replicates(r->results, name, &kept, r->error) : status;
 }
 
 static enum gs_status add_head(struct report *r, size_t head,
@@ -74,29 +80,41 @@ static enum gs_status add_head(struct report *r, size_t head,
                                  "alpha is 1 and beta 0 in every row: nothing is rewritten";
     const struct gs_retention *x = r->retention;
     const char *key_reason = x->has_key ? short_reason : r->no_key_reason;
-    enum gs_status status = add_lag(r, head, "efold", gs_retention_efold(x, head), x->retention,
-                                    &i->efold, short_reason, unit_decay);
+    enum gs_status status =
+        add_lag(r, head, GS_RETENTION_EFOLD, "efold", gs_retention_efold(x, head), x->retention,
+                &i->efold, short_reason, unit_decay);
     if (status == GS_OK)
-        status = add_lag(r, head, "half_life", gs_retention_half_life(x, head), x->retention,
-                         &i->half_life, short_reason, unit_decay);
+        status =
+            add_lag(r, head, GS_RETENTION_HALF_LIFE, "half_life", gs_retention_half_life(x, head),
+                    x->retention, &i->half_life, short_reason, unit_decay);
     if (status == GS_OK)
-        status = add_lag(r, head, "geometric_efold", gs_retention_geometric_efold(x, head), NULL,
-                         &i->geometric_efold, short_reason, unit_decay);
+        status = add_lag(r, head, GS_RETENTION_GEOMETRIC, "geometric_efold",
+                         gs_retention_geometric_efold(x, head), NULL, &i->geometric_efold,
+                         short_reason, unit_decay);
     if (status == GS_OK)
-        status = add_lag(r, head, "arithmetic_efold", gs_retention_arithmetic_efold(x, head), NULL,
-                         &i->arithmetic_efold, short_reason, unit_decay);
+        status = add_lag(r, head, GS_RETENTION_ARITHMETIC, "arithmetic_efold",
+                         gs_retention_arithmetic_efold(x, head), NULL, &i->arithmetic_efold,
+                         short_reason, unit_decay);
     if (status == GS_OK)
-        status = add_lag(r, head, "key_retention_efold", gs_retention_key_efold(x, head), x->key,
-                         &i->key_efold, key_reason, unit_key);
+        status =
+            add_lag(r, head, GS_RETENTION_KEY_EFOLD, "key_retention_efold",
+                    gs_retention_key_efold(x, head), x->key, &i->key_efold, key_reason, unit_key);
     return status;
 }
 
 static enum gs_status add_heads(struct report *r) {
-    size_t heads = r->retention->heads;
+    size_t heads = r->retention->heads, replicates = r->bootstrap->replicates;
+    bool keep =
+        gs_results_keeps_replicates(r->results) && replicates > 1 && r->retention->sequences > 1;
     struct gs_retention_intervals *intervals = gs_calloc(heads, sizeof *intervals);
-    if (!intervals) return gs_fail_memory(r->error, heads * sizeof *intervals, "intervals");
-    enum gs_status status = gs_retention_bootstrap(r->retention, r->bootstrap, intervals, r->error);
+    if (keep) r->kept = gs_calloc(heads * GS_RETENTION_VALUES * replicates, sizeof *r->kept);
+    enum gs_status status =
+        intervals && (!keep || r->kept)
+            ? gs_retention_bootstrap(r->retention, r->bootstrap, intervals, r->kept, r->error)
+            : gs_fail_memory(r->error, heads * replicates * sizeof *intervals, "intervals");
     for (size_t h = 0; status == GS_OK && h < heads; h++) status = add_head(r, h, &intervals[h]);
+    gs_free(r->kept);
+    r->kept = NULL;
     gs_free(intervals);
     return status;
 }
@@ -162,7 +180,8 @@ static enum gs_status add_notes(struct report *r) {
 enum gs_status gs_retention_results(const struct gs_retention *retention, bool null,
                                     const char *no_key_reason, const struct gs_bootstrap *bootstrap,
                                     struct gs_results *results, struct gs_error *error) {
-    struct report r = {retention, null ? "null." : "", no_key_reason, bootstrap, results, error};
+    struct report r = {retention, null ? "null." : "", no_key_reason, bootstrap, NULL, results,
+                       error};
     enum gs_status status = add_counts(&r);
     if (status == GS_OK) status = add_heads(&r);
     if (status == GS_OK && !null) status = add_notes(&r);

@@ -11,6 +11,7 @@ static double from_scale(double y, double low, double high) {
 }
 
 static double reflect(double estimate, double quantile, double low, double high) {
+    if (isinf(low)) return 2 * estimate - quantile;
     double a = to_scale(estimate, low, high), b = to_scale(quantile, low, high);
     if (!isfinite(a) || !isfinite(b)) return 2 * estimate - quantile;
     return from_scale(2 * a - b, low, high);

@@ -9,6 +9,7 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double level_low = 0.025, level_high = 0.975;
 
@@ -65,11 +66,13 @@ struct gs_interval gs_bootstrap_percentile(double *values, size_t count) {
     return interval;
 }
 
-/* Column c of a (replicates, count) array, gathered so that it can be sorted. */
+/* Column c of a (replicates, count) array, gathered so that it can be sorted; and into `kept`
+ * (count, replicates), unless that is NULL. */
 static void take_intervals(const double *values, size_t replicates, size_t count, double *column,
-                           struct gs_interval *intervals) {
+                           struct gs_interval *intervals, double *kept) {
     for (size_t c = 0; c < count; c++) {
         for (size_t r = 0; r < replicates; r++) column[r] = values[r * count + c];
+        if (kept) memcpy(kept + c * replicates, column, replicates * sizeof *column);
         intervals[c] = gs_bootstrap_percentile(column, replicates);
     }
 }
@@ -82,7 +85,7 @@ static enum gs_status short_of_memory(struct gs_error *error, size_t numbers) {
 
 enum gs_status gs_bootstrap_run(const struct gs_bootstrap *plan, size_t blocks, size_t count,
                                 gs_bootstrap_statistic statistic, const void *context,
-                                size_t scratch, struct gs_interval *intervals,
+                                size_t scratch, struct gs_interval *intervals, double *kept,
                                 struct gs_error *error) {
     for (size_t c = 0; c < count; c++) intervals[c] = no_interval();
     size_t replicates = plan->replicates, numbers;
@@ -112,7 +115,7 @@ enum gs_status gs_bootstrap_run(const struct gs_bootstrap *plan, size_t blocks, 
         }
     }
     bool stopped = gs_progress_stop(plan->progress);
-    if (!failed && !stopped) take_intervals(values, replicates, count, column, intervals);
+    if (!failed && !stopped) take_intervals(values, replicates, count, column, intervals, kept);
     gs_free(column);
     gs_free(values);
     if (failed) return short_of_memory(error, numbers);
@@ -181,7 +184,8 @@ static enum gs_status take_all_replicates(const struct sums *s, struct gs_error 
 enum gs_status gs_bootstrap_sums(const struct gs_bootstrap *plan, size_t blocks,
                                  const struct gs_block_sums *parts, size_t part_count, size_t count,
                                  gs_bootstrap_of_sums statistic, const void *context,
-                                 struct gs_interval *intervals, struct gs_error *error) {
+                                 struct gs_interval *intervals, double *kept,
+                                 struct gs_error *error) {
     struct sums s = {plan, blocks, 0, count, parts, part_count, statistic, context, NULL};
     size_t replicates = plan->replicates, numbers;
     for (size_t c = 0; c < count; c++) intervals[c] = no_interval();
@@ -192,7 +196,7 @@ enum gs_status gs_bootstrap_sums(const struct gs_bootstrap *plan, size_t blocks,
     double *column = gs_calloc(replicates, sizeof *column);
     enum gs_status status =
         s.values && column ? take_all_replicates(&s, error) : short_of_memory(error, numbers);
-    if (status == GS_OK) take_intervals(s.values, replicates, count, column, intervals);
+    if (status == GS_OK) take_intervals(s.values, replicates, count, column, intervals, kept);
     gs_free(column);
     gs_free(s.values);
     return status;
@@ -226,13 +230,15 @@ static void ratio_statistic(const void *context, const double *weights, size_t b
 
 enum gs_status gs_bootstrap_ratio(const struct gs_bootstrap *plan, size_t blocks, size_t columns,
                                   const double *numerators, const double *denominators,
-                                  struct gs_interval *intervals, struct gs_error *error) {
+                                  struct gs_interval *intervals, double *kept,
+                                  struct gs_error *error) {
     enum { STRETCH = 256 };
     for (size_t first = 0; first < columns; first += STRETCH) {
         size_t count = columns - first < STRETCH ? columns - first : STRETCH;
         struct ratio ratio = {numerators, denominators, columns, first, count};
-        enum gs_status status = gs_bootstrap_run(plan, blocks, count, ratio_statistic, &ratio,
-                                                 count, intervals + first, error);
+        enum gs_status status =
+            gs_bootstrap_run(plan, blocks, count, ratio_statistic, &ratio, count, intervals + first,
+                             kept ? kept + first * plan->replicates : NULL, error);
         if (status != GS_OK) return status;
     }
     return GS_OK;

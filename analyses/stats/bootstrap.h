@@ -50,11 +50,13 @@ struct gs_interval gs_bootstrap_percentile(double *values, size_t count);
 typedef void (*gs_bootstrap_statistic)(const void *context, const double *weights, size_t blocks,
                                        double *values, double *scratch);
 
-/* Intervals of `count` values over blocks; intervals (count) are the caller's. Memory: replicates
- * · count doubles. GS_NO_MEMORY, GS_INTERRUPTED. */
+/* Intervals of `count` values over blocks; intervals (count) are the caller's. kept: NULL, or room
+ * for (count, plan->replicates) replicates, each value's in the order drawn; left alone where there
+ * is no interval for want of blocks or replicates. Memory: replicates · count doubles.
+ * GS_NO_MEMORY, GS_INTERRUPTED. */
 enum gs_status gs_bootstrap_run(const struct gs_bootstrap *plan, size_t blocks, size_t count,
                                 gs_bootstrap_statistic statistic, const void *context,
-                                size_t scratch, struct gs_interval *intervals,
+                                size_t scratch, struct gs_interval *intervals, double *kept,
                                 struct gs_error *error);
 
 /* Sums of each block: (blocks, columns), row-major, every one finite. */
@@ -73,13 +75,15 @@ typedef void (*gs_bootstrap_of_sums)(const void *context, double *totals, double
 enum gs_status gs_bootstrap_sums(const struct gs_bootstrap *plan, size_t blocks,
                                  const struct gs_block_sums *parts, size_t part_count, size_t count,
                                  gs_bootstrap_of_sums statistic, const void *context,
-                                 struct gs_interval *intervals, struct gs_error *error);
+                                 struct gs_interval *intervals, double *kept,
+                                 struct gs_error *error);
 
 /* Intervals of ratios of sums, e.g. means over all rows of unequal sequences: column c's statistic
  * is Σ_b w_b numerators[b][c] / Σ_b w_b denominators[b][c], NaN where the denominator is 0. Both
  * are (blocks, columns), row-major. Memory does not grow with columns beyond a fixed stretch. */
 enum gs_status gs_bootstrap_ratio(const struct gs_bootstrap *plan, size_t blocks, size_t columns,
                                   const double *numerators, const double *denominators,
-                                  struct gs_interval *intervals, struct gs_error *error);
+                                  struct gs_interval *intervals, double *kept,
+                                  struct gs_error *error);
 
 #endif

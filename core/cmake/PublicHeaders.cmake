@@ -11,7 +11,7 @@ set(gs_public_headers
   core/evaluation/limits.h core/evaluation/loss.h core/evaluation/text_rates.h
   core/models/model.h core/models/parameters.h core/models/tap.h
   core/programs/command.h
-  core/results/results.h core/results/side_by_side.h
+  core/results/replicates.h core/results/results.h core/results/side_by_side.h
   core/text/documents.h core/text/shards.h core/text/token_text.h core/text/tokenizer.h
   core/text/tokens.h core/text/windows.h
   core/training/adamw.h core/training/adopt.h core/training/config.h core/training/loop.h
@@ -29,6 +29,7 @@ set(gs_public_headers
   analyses/stats/each.h
   analyses/stats/lags.h analyses/stats/moments.h analyses/stats/rank_correlation.h
   analyses/stats/rows.h analyses/stats/running.h analyses/stats/spectrum.h
+  analyses/stats/untrained.h
   analyses/verify/claims.h analyses/verify/measured.h analyses/verify/runs.h
   analyses/verify/similarity.h analyses/verify/unigram.h analyses/verify/verdict.h
   analyses/verify/verify.h

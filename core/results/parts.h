@@ -19,6 +19,9 @@ struct gs_results_value_part {
     char *name;
     struct gs_value value; /* its strings are owned */
     bool detail;           /* for files, not for people: one of many of its kind */
+    double *replicates;    /* (replicate_count), see replicates.h; NULL: it has none */
+    size_t replicate_count, replicate_blocks;
+    uint64_t replicate_seed;
 };
 
 struct gs_table {
@@ -31,6 +34,7 @@ struct gs_table {
 };
 
 struct gs_results {
+    bool keeps_replicates;
     char *command;
     char *created;               /* UTC, ISO 8601 */
     struct gs_json *environment; /* an object */

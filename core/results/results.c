@@ -64,6 +64,7 @@ struct gs_results *gs_results_create(const char *command) {
 
 static void free_value(struct gs_results_value_part *part) {
     gs_free(part->name);
+    gs_free(part->replicates);
     gs_free((char *)(uintptr_t)part->value.unit);
     gs_free((char *)(uintptr_t)part->value.status);
     gs_free((char *)(uintptr_t)part->value.reason);

@@ -2,6 +2,7 @@
 
 #include "core/base/memory.h"
 #include "core/results/parts.h"
+#include "core/results/replicates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,11 +35,13 @@ static void part_key(const char *kind, const struct gs_results_part *parts, size
     if (same > 1) snprintf(key + strlen(key) - 1, 6, "-%zu.", same % 1000);
 }
 
-/* The untrained model's mark stays first. */
+/* The mark of the untrained model, and of a comparison with it, stays first. */
 static void name_in_whole(char text[NAME], const char *key, const char *name) {
-    static const char null[] = "null.";
-    bool marked = strncmp(name, null, sizeof null - 1) == 0;
-    snprintf(text, NAME, "%s%s%s", marked ? null : "", key, marked ? name + sizeof null - 1 : name);
+    static const char *const marks[] = {"null.", "ratio.", "difference."};
+    const char *mark = "";
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (strncmp(name, marks[i], strlen(marks[i])) == 0) mark = marks[i];
+    snprintf(text, NAME, "%s%s%s", mark, key, name + strlen(mark));
 }
 
 void gs_results_name_of_part(const char *kind, const char *part, const char *name, char *text) {
@@ -57,6 +60,9 @@ static enum gs_status take_values(struct gs_results *results, const char *key, b
         name_in_whole(name, key, part->values[i].name);
         status = gs_results_add(results, name, &part->values[i].value, error);
         if (status == GS_OK) results->values[results->value_count - 1].detail = detail;
+        struct gs_replicates replicates;
+        if (status == GS_OK && gs_results_find_replicates(part, part->values[i].name, &replicates))
+            status = gs_results_add_replicates(results, name, &replicates, error);
     }
     return status;
 }
@@ -192,6 +198,59 @@ enum gs_status gs_results_take(struct gs_results *results, const struct gs_resul
     enum gs_status status = take_numbers(results, "", false, part, error);
     if (status == GS_OK) status = take_notes(results, &alone, 1, error);
     return status == GS_OK ? take_settings(results, "", &alone, 1, error) : status;
+}
+
+/* ---- the untrained model's ---- */
+
+static enum gs_status take_sources(struct gs_results *results, const struct gs_results *from,
+                                   struct gs_error *error) {
+    enum gs_status status = GS_OK;
+    for (size_t i = 0; status == GS_OK && i < from->source_count; i++) {
+        const struct gs_results_source_part *source = &from->sources[i];
+        bool known = false;
+        for (size_t j = 0; j < results->source_count; j++)
+            known = known || strcmp(results->sources[j].path, source->path) == 0;
+        if (!known && source->sha256[0])
+            status = gs_results_source(results, source->path, source->sha256, error);
+        else if (!known)
+            status = gs_results_source_meanwhile(results, source->path, source->job, error);
+    }
+    return status;
+}
+
+/* Settings that differ from the model's own. */
+static enum gs_status take_other_settings(struct gs_results *results, const struct gs_results *from,
+                                          struct gs_error *error) {
+    for (size_t i = 0; i < gs_json_size(from->environment); i++) {
+        const char *setting = gs_json_key_at(from->environment, i);
+        const struct gs_json *value = gs_json_value_at(from->environment, i);
+        char name[NAME];
+        if (same_json(gs_json_get(results->environment, setting), value)) continue;
+        snprintf(name, sizeof name, "null.%s", setting);
+        if (!gs_json_set(results->environment, name, gs_json_copy(value)))
+            return gs_fail_memory(error, 0, "settings");
+    }
+    return GS_OK;
+}
+
+enum gs_status gs_results_take_untrained(struct gs_results *results,
+                                         const struct gs_results *untrained,
+                                         struct gs_error *error) {
+    const struct gs_results_part part = {"untrained", untrained};
+    enum gs_status status = take_numbers(results, "null.", true, untrained, error);
+    for (size_t i = 0; status == GS_OK && i < untrained->note_count; i++)
+        if (!has_note(results, untrained->notes[i]))
+            status = take_note(results, &part, 0, 1, untrained->notes[i], error);
+    if (status == GS_OK) status = take_sources(results, untrained, error);
+    return status == GS_OK ? take_other_settings(results, untrained, error) : status;
+}
+
+enum gs_status gs_results_take_details(struct gs_results *results, const struct gs_results *from,
+                                       struct gs_error *error) {
+    enum gs_status status = take_values(results, "", true, from, error);
+    for (size_t i = 0; status == GS_OK && i < from->table_count; i++)
+        status = take_table(results, "", false, from->tables[i], error);
+    return status;
 }
 
 /* ---- the table ---- */

@@ -2,8 +2,8 @@
  * layer, every memory of a model.
  *
  * Names: value or table X of the part "layer00" of the kind "stream" is "stream.layer00.X" in the
- * whole, and "null.X" is "null.stream.layer00.X". Characters of a part's name that no table's name
- * may have become '_'.
+ * whole, "null.X" is "null.stream.layer00.X", and so for ratio.X and difference.X. Characters of a
+ * part's name that no table's name may have become '_'.
  */
 #ifndef GS_CORE_RESULTS_SIDE_BY_SIDE_H
 #define GS_CORE_RESULTS_SIDE_BY_SIDE_H
@@ -27,6 +27,10 @@ enum gs_status gs_results_take_parts(struct gs_results *results, const char *kin
 /* Everything of one part, under its plain names. */
 enum gs_status gs_results_take(struct gs_results *results, const struct gs_results *part,
                                struct gs_error *error);
+
+/* Its values as details, and its tables. */
+enum gs_status gs_results_take_details(struct gs_results *results, const struct gs_results *from,
+                                       struct gs_error *error);
 
 /* Table `name`, a row for each part: its name (column `kind`), then these of its values, null where
  * a part has none. Where any has an interval, table <name>_interval holds each with the ends of its

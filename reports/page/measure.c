@@ -6,6 +6,7 @@
 #include "analyses/loss/loss_by_position.h"
 #include "analyses/retention/retention.h"
 #include "analyses/stats/each.h"
+#include "analyses/stats/untrained.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
 #include "core/models/model.h"
@@ -259,41 +260,13 @@ static enum gs_status describe(const struct gs_report_inputs *inputs,
     return measured->name ? GS_OK : gs_fail_memory(error, 0, "a name");
 }
 
-/* ---- the untrained trace must be of the same text and another checkpoint ---- */
-
-static bool differ(const char *a, const char *b) {
-    return a && b && strcmp(a, b) != 0;
-}
-
-static enum gs_status check_null(const struct gs_report_measured *measured,
-                                 struct gs_error *error) {
-    const struct gs_trace_info *model = gs_trace_info(measured->trace);
-    const struct gs_trace_info *null = gs_trace_info(measured->null);
-    if (model->checkpoint_sha256 && null->checkpoint_sha256 &&
-        !differ(model->checkpoint_sha256, null->checkpoint_sha256)) {
-        gs_fail(error, GS_CONFIG, "the untrained trace is of the same checkpoint as the trace");
-        gs_error_expected(error, "a trace of the model at step 0, on the same text");
-        gs_error_found(error, "checkpoint %.12s… in both", null->checkpoint_sha256);
-        gs_error_where(error, "--null %s", null->path);
-        return GS_CONFIG;
-    }
-    if (differ(model->source_sha256, null->source_sha256)) {
-        gs_fail(error, GS_CONFIG, "the untrained trace is of other text than the trace");
-        gs_error_expected(error, "source %.12s…", model->source_sha256);
-        gs_error_found(error, "source %.12s…", null->source_sha256);
-        gs_error_where(error, "--null %s", null->path);
-        gs_error_next(error, "trace the untrained model on the same data");
-        return GS_CONFIG;
-    }
-    return GS_OK;
-}
-
 static enum gs_status open_all(const struct gs_report_inputs *inputs,
                                struct gs_report_measured *measured, struct gs_error *error) {
     enum gs_status status = gs_trace_open(inputs->trace, &measured->trace, error);
     if (status == GS_OK && inputs->null)
         status = gs_trace_open(inputs->null, &measured->null, error);
-    if (status == GS_OK && measured->null) status = check_null(measured, error);
+    if (status == GS_OK && measured->null)
+        status = gs_untrained_check(measured->trace, measured->null, error);
     if (status == GS_OK) status = gs_sha256_path(inputs->trace, measured->sha256, error);
     if (status == GS_OK && inputs->null)
         status = gs_sha256_path(inputs->null, measured->null_sha256, error);

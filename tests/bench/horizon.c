@@ -185,7 +185,8 @@ static void file_retention(struct gs_trace *trace, size_t max_lag, bool powers, 
         double middle = bench_now();
         if (middle - start < sums) sums = middle - start;
         if (round == 0)
-            bench_must(gs_retention_bootstrap(retention, &bootstrap, intervals, &error), &error);
+            bench_must(gs_retention_bootstrap(retention, &bootstrap, intervals, NULL, &error),
+                       &error);
         if (round == 0) resampling = bench_now() - middle;
         gs_retention_destroy(retention);
         double alone = time_reading(&decay, 1024) + time_reading(&strength, 1024);

@@ -97,7 +97,8 @@ static void ratios_equal_those_of_drawn_blocks(void **state) {
     struct gs_bootstrap plan = {.seed = SEED, .replicates = REPLICATES};
     static struct gs_interval intervals[COLUMNS];
     struct gs_error error;
-    gs_assert_ok(gs_bootstrap_ratio(&plan, BLOCKS, COLUMNS, up, down, intervals, &error), &error);
+    gs_assert_ok(gs_bootstrap_ratio(&plan, BLOCKS, COLUMNS, up, down, intervals, NULL, &error),
+                 &error);
     for (size_t c = 0; c < COLUMNS; c += 13) {
         double values[REPLICATES];
         for (size_t r = 0; r < REPLICATES; r++) {
@@ -159,9 +160,9 @@ static void sums_equal_those_of_drawn_blocks(void **state) {
     struct gs_error error;
     for (int threads = 1; threads <= 3; threads++) {
         gs_threads_set(threads);
-        gs_assert_ok(
-            gs_bootstrap_sums(&plan, BLOCKS, parts, 3, OF_SUMS, two_of_sums, NULL, found, &error),
-            &error);
+        gs_assert_ok(gs_bootstrap_sums(&plan, BLOCKS, parts, 3, OF_SUMS, two_of_sums, NULL, found,
+                                       NULL, &error),
+                     &error);
         if (threads == 1) memcpy(first, found, sizeof found);
         for (size_t v = 0; v < OF_SUMS; v++)
             assert_true(found[v].low == first[v].low && found[v].high == first[v].high);
@@ -174,14 +175,14 @@ static void sums_equal_those_of_drawn_blocks(void **state) {
     }
     const struct gs_bootstrap none = {.seed = SEED};
     gs_assert_ok(
-        gs_bootstrap_sums(&none, BLOCKS, parts, 3, OF_SUMS, two_of_sums, NULL, found, &error),
+        gs_bootstrap_sums(&none, BLOCKS, parts, 3, OF_SUMS, two_of_sums, NULL, found, NULL, &error),
         &error);
     assert_false(found[0].known || found[1].known);
     const struct gs_progress stopping = {.stop = stop_at_once};
     const struct gs_bootstrap stopped = {1, 1000 * 1000, &stopping};
-    gs_assert_error(
-        gs_bootstrap_sums(&stopped, BLOCKS, parts, 3, OF_SUMS, two_of_sums, NULL, found, &error),
-        GS_INTERRUPTED, &error, "stopped");
+    gs_assert_error(gs_bootstrap_sums(&stopped, BLOCKS, parts, 3, OF_SUMS, two_of_sums, NULL, found,
+                                      NULL, &error),
+                    GS_INTERRUPTED, &error, "stopped");
 }
 
 static void one_block_has_no_interval(void **state) {
@@ -190,17 +191,17 @@ static void one_block_has_no_interval(void **state) {
     struct gs_interval interval;
     struct gs_error error;
     gs_assert_ok(gs_bootstrap_ratio(&(struct gs_bootstrap){.seed = 1, .replicates = 100}, 1, 1, up,
-                                    down, &interval, &error),
+                                    down, &interval, NULL, &error),
                  &error);
     assert_false(interval.known);
     double ups[2] = {3, 4}, downs[2] = {1, 1};
     gs_assert_ok(gs_bootstrap_ratio(&(struct gs_bootstrap){.seed = 1, .replicates = 0}, 2, 1, ups,
-                                    downs, &interval, &error),
+                                    downs, &interval, NULL, &error),
                  &error);
     assert_false(interval.known);
     double none[2] = {0, 0}; /* no observations at all: no value in any replicate */
     gs_assert_ok(gs_bootstrap_ratio(&(struct gs_bootstrap){.seed = 1, .replicates = 100}, 2, 1,
-                                    none, none, &interval, &error),
+                                    none, none, &interval, NULL, &error),
                  &error);
     assert_false(interval.known);
 }
@@ -213,8 +214,8 @@ static void stops_on_request(void **state) {
     const struct gs_bootstrap plan = {1, 1000 * 1000, &progress};
     struct gs_interval interval;
     struct gs_error error;
-    gs_assert_error(gs_bootstrap_ratio(&plan, 2, 1, up, down, &interval, &error), GS_INTERRUPTED,
-                    &error, "stopped");
+    gs_assert_error(gs_bootstrap_ratio(&plan, 2, 1, up, down, &interval, NULL, &error),
+                    GS_INTERRUPTED, &error, "stopped");
     assert_false(interval.known);
 }
 
@@ -232,10 +233,11 @@ static void same_bits_on_any_number_of_threads(void **state) {
     struct gs_error error;
     struct gs_bootstrap plan = {.seed = SEED, .replicates = 333};
     gs_threads_set(1);
-    gs_assert_ok(gs_bootstrap_ratio(&plan, BLOCKS, COLUMNS, up, down, one, &error), &error);
+    gs_assert_ok(gs_bootstrap_ratio(&plan, BLOCKS, COLUMNS, up, down, one, NULL, &error), &error);
     for (int threads = 2; threads <= 3; threads++) {
         gs_threads_set(threads);
-        gs_assert_ok(gs_bootstrap_ratio(&plan, BLOCKS, COLUMNS, up, down, more, &error), &error);
+        gs_assert_ok(gs_bootstrap_ratio(&plan, BLOCKS, COLUMNS, up, down, more, NULL, &error),
+                     &error);
         for (size_t c = 0; c < COLUMNS; c++)
             assert_true(one[c].low == more[c].low && one[c].high == more[c].high);
     }
@@ -261,7 +263,8 @@ static void intervals_hold_the_truth(void **state) {
         struct gs_interval interval;
         struct gs_error error;
         struct gs_bootstrap plan = {.seed = trial, .replicates = 400};
-        gs_assert_ok(gs_bootstrap_ratio(&plan, BLOCKS, 1, up, down, &interval, &error), &error);
+        gs_assert_ok(gs_bootstrap_ratio(&plan, BLOCKS, 1, up, down, &interval, NULL, &error),
+                     &error);
         held += interval.low <= 1.5 && 1.5 <= interval.high;
     }
     print_message("%zu of %d intervals hold the truth\n", held, TRIALS);

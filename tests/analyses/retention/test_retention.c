@@ -554,7 +554,7 @@ static void intervals_hold_the_truth(void **state) {
         struct gs_bootstrap bootstrap = {.seed = trial, .replicates = 300};
         struct gs_retention_intervals intervals;
         struct gs_error error;
-        gs_assert_ok(gs_retention_bootstrap(r, &bootstrap, &intervals, &error), &error);
+        gs_assert_ok(gs_retention_bootstrap(r, &bootstrap, &intervals, NULL, &error), &error);
         assert_true(intervals.efold.known && intervals.geometric_efold.known);
         assert_false(intervals.key_efold.known);
         held += intervals.efold.low <= low && low <= intervals.efold.high;
@@ -576,7 +576,7 @@ static void equal_sequences_have_no_spread(void **state) {
     struct gs_bootstrap bootstrap = {.seed = SEED, .replicates = 100};
     struct gs_retention_intervals intervals;
     struct gs_error error;
-    gs_assert_ok(gs_retention_bootstrap(r, &bootstrap, &intervals, &error), &error);
+    gs_assert_ok(gs_retention_bootstrap(r, &bootstrap, &intervals, NULL, &error), &error);
     gs_assert_near("low", intervals.efold.low, 321, 0, 1e-6);
     gs_assert_near("high", intervals.efold.high, 321, 0, 1e-6);
     gs_retention_destroy(r);
@@ -596,7 +596,7 @@ static void an_infinite_log_is_not_spread(void **state) {
     struct gs_bootstrap bootstrap = {.seed = SEED, .replicates = 200};
     struct gs_retention_intervals intervals;
     struct gs_error error;
-    gs_assert_ok(gs_retention_bootstrap(r, &bootstrap, &intervals, &error), &error);
+    gs_assert_ok(gs_retention_bootstrap(r, &bootstrap, &intervals, NULL, &error), &error);
     assert_true(intervals.geometric_efold.known);
     assert_int_equal(intervals.geometric_efold.replicates, 200);
     gs_assert_near("low", intervals.geometric_efold.low, 0, 0, 0);
