@@ -4,6 +4,7 @@
 #include "analyses/geometry/geometry.h"
 #include "analyses/horizon/horizon.h"
 #include "analyses/retention/retention.h"
+#include "analyses/stats/untrained.h"
 
 #include <string.h>
 
@@ -99,6 +100,20 @@ static const char *absent(const struct gs_verify_subject *subject, enum gs_verif
     return NULL;
 }
 
+/* Beside the untrained model's, replicate by replicate; retention has compared its heads itself. */
+static enum gs_status compare(const struct gs_verify_subject *subject,
+                              const struct gs_verify_measured *measured, enum gs_verify_part part,
+                              struct gs_error *error) {
+    const struct gs_results *beside = subject->beside ? subject->beside->results[part] : NULL;
+    struct gs_results *results = measured->results[part];
+    if (!beside || part == GS_VERIFY_RETENTION) return GS_OK;
+    enum gs_status status = gs_results_take_untrained(results, beside, error);
+    return status == GS_OK
+               ? gs_untrained_compare(results,
+                                      gs_untrained_same_rows(subject->trace, subject->null), error)
+               : status;
+}
+
 enum gs_status gs_verify_measure(const struct gs_verify_subject *subject,
                                  const struct gs_verify_how *how,
                                  struct gs_verify_measured *measured, struct gs_error *error) {
@@ -115,7 +130,9 @@ enum gs_status gs_verify_measure(const struct gs_verify_subject *subject,
         if (measured->absent[part]) continue;
         measured->results[part] = gs_results_create(analyses[part].command);
         if (!measured->results[part]) return gs_fail_memory(error, 0, "the results");
+        gs_results_keep_replicates(measured->results[part]);
         status = analyses[part].measure(&job, measured->results[part], error);
+        if (status == GS_OK) status = compare(subject, measured, (enum gs_verify_part)part, error);
     }
     return status;
 }

@@ -40,7 +40,7 @@ struct gs_verify_measured {
     struct gs_results *results[GS_VERIFY_PARTS]; /* NULL: not measured */
     const char *absent[GS_VERIFY_PARTS]; /* why it could not be; NULL: it was not asked for */
     bool inapplicable[GS_VERIFY_PARTS];  /* the model has nothing of that kind */
-    bool has_null, is_null; /* measured beside an untrained model; is that model itself */
+    bool has_null, is_null;              /* has an untrained model; is it itself */
 };
 
 /* Measure. Errors: the analyses'; GS_INTERRUPTED. Release with gs_verify_measured_free, also after

@@ -26,8 +26,10 @@ static const char claims_text[] =
     "{\"name\": \"sides\", \"statistic\": \"split.smaller_side\", " WORDS
     "\"at_least\", \"threshold\": 2},"
     "{\"name\": \"decoded\", \"statistic\": \"default.spearman.mean_state\", " WORDS
-    "\"above\", \"threshold\": 0}]}";
-enum { MEAN, NO_MEAN, SPREAD, ON_EDGE, SIDES, DECODED, CLAIMS };
+    "\"above\", \"threshold\": 0},"
+    "{\"name\": \"grew\", \"statistic\": \"mean_energy\", \"against\": \"untrained\", "
+    "\"comparison\": \"ratio\", " WORDS "\"above\", \"threshold\": 2}]}";
+enum { MEAN, NO_MEAN, SPREAD, ON_EDGE, SIDES, DECODED, GREW, CLAIMS };
 
 struct verified {
     struct gs_verify_runs runs;
@@ -104,6 +106,10 @@ static void planted_structures_are_found(void **state) {
     counted(&v, SPREAD, 3, 0, 0, 0);
     counted(&v, SIDES, 3, 0, 0, 0);
     counted(&v, DECODED, 0, 0, 3, 0); /* there is no checkpoint */
+    counted(&v, GREW, 3, 0, 0, 0);
+    gs_assert_near("untrained ratio", cell_of(&v, "claims", 3 * GREW, "untrained").number, 1, 0, 0);
+    gs_assert_near("ratio at step 0", cell_of(&v, "emergence", 12 * GREW, "value").number, 1, 0, 0);
+    assert_string_equal(cell_of(&v, "emergence", 12 * GREW + 1, "verdict").text, "pass");
     gs_assert_near("k", value_of(&v, "claim.mean.k"), 3, 0, 0);
     gs_assert_near("n", value_of(&v, "claim.no_mean.n"), 3, 0, 0);
     gs_assert_near("low", cell_of(&v, "over_seeds", MEAN, "low").number, pow(0.025, 1. / 3), 1e-9,
@@ -149,6 +155,8 @@ static void planted_absences_are_not_found(void **state) {
     assert_string_equal(v.runs.runs[0].name, "absent-1");
     counted(&v, MEAN, 0, 3, 0, 0);
     counted(&v, NO_MEAN, 3, 0, 0, 0);
+    counted(&v, GREW, 0, 0, 3, 0); /* there is no untrained model */
+    assert_non_null(strstr(cell_of(&v, "claims", 3 * GREW, "reason").text, "--null"));
     gs_assert_near("pools", value_of(&v, "split.pooled.verdict.two_pools"), 0, 0, 0);
     assert_true(value_of(&v, "similarity.cka.max") < 0.05);
     assert_true(value_of(&v, "similarity.procrustes.min") > 1.2);
