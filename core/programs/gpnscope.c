@@ -43,6 +43,7 @@ static const struct command commands[] = {
     {NULL, "curve", "the loss of training runs by step, as a picture"},
     {"look into files", "info", "say what a checkpoint, trace, shard folder or result holds"},
     {NULL, "check", "validate a file to its last value; exit 1 names the fault"},
+    {NULL, "diff", "compare two checkpoints, traces or results number by number"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands, FOLDERS = 3 };
 

@@ -268,6 +268,6 @@ enum gs_status gs_npy_want_floats(const struct gs_npy *array, bool bfloat16, con
     gs_error_expected(error, "f2, f4 or f8, of either byte order");
     gs_error_found(error, "%s", array->descr);
     if (array->family == GS_NPY_RAW)
-        gs_error_next(error, "numpy loses the name of bfloat16: say --dtype bfloat16 where it is");
+        gs_error_next(error, "numpy loses the name of bfloat16: say --bfloat16 where it is");
     return GS_UNSUPPORTED;
 }

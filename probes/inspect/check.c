@@ -9,6 +9,8 @@
 #include "core/text/tokenizer.h"
 #include "core/text/tokens.h"
 #include "core/training/config.h"
+#include "probes/inspect/check_arrays.h"
+#include "probes/inspect/claims_file.h"
 #include "probes/inspect/file_kind.h"
 #include "probes/trace/reader.h"
 
@@ -115,6 +117,16 @@ static enum gs_status check_results(const char *path, char *summary, size_t size
     return GS_OK;
 }
 
+static enum gs_status check_claims(const char *path, char *summary, size_t size,
+                                   struct gs_error *error) {
+    struct gs_json *json;
+    enum gs_status status = gs_claims_file_read(path, &json, error);
+    if (status != GS_OK) return status;
+    snprintf(summary, size, "%zu claims", gs_json_size(gs_json_get(json, "claims")));
+    gs_json_destroy(json);
+    return GS_OK;
+}
+
 static enum gs_status check_json(const char *path, char *summary, size_t size,
                                  struct gs_error *error) {
     struct gs_json *json;
@@ -146,6 +158,10 @@ enum gs_status gs_check_file(const char *path, const struct gs_progress *progres
         return check_ids(path, summary, size, error);
     case GS_KIND_CONFIG:
         return check_config(path, summary, size, error);
+    case GS_KIND_ARRAYS:
+        return gs_check_arrays(path, progress, summary, size, error);
+    case GS_KIND_CLAIMS:
+        return check_claims(path, summary, size, error);
     case GS_KIND_RESULTS:
         return check_results(path, summary, size, error);
     case GS_KIND_JSON:

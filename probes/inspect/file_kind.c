@@ -5,6 +5,8 @@
 #include "core/base/memory.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/checkpoint/tensor_file.h"
+#include "probes/arrays/array_file.h"
+#include "probes/inspect/claims_file.h"
 #include "probes/trace/hdf5_file.h"
 
 #include <string.h>
@@ -19,6 +21,8 @@ const char *gs_file_kind_name(enum gs_file_kind kind) {
         return "a trace";
     case GS_KIND_HDF5:
         return "an HDF5 file";
+    case GS_KIND_ARRAYS:
+        return "arrays of numpy's";
     case GS_KIND_SHARDS:
         return "a folder of token shards";
     case GS_KIND_IDS:
@@ -27,6 +31,8 @@ const char *gs_file_kind_name(enum gs_file_kind kind) {
         return "a training config";
     case GS_KIND_RESULTS:
         return "results";
+    case GS_KIND_CLAIMS:
+        return "claims";
     case GS_KIND_JSON:
         return "JSON";
     case GS_KIND_TOKENIZER:
@@ -39,7 +45,7 @@ static enum gs_status fail_unknown(const char *path, const char *found, struct g
     gs_fail(error, GS_UNSUPPORTED, "a file of no known kind");
     gs_error_expected(error,
                       "a checkpoint (.safetensors, .pkl, .pt), trace, token shards, file of ids, "
-                      "training config, tokenizer or results");
+                      "training config, tokenizer, results, claims, or arrays of numpy's");
     gs_error_found(error, "%s", found);
     gs_error_where(error, "%s", path);
     return GS_UNSUPPORTED;
@@ -87,7 +93,9 @@ static enum gs_file_kind recognise_json(const struct gs_mapped_file *file) {
         return GS_KIND_JSON;
     const char *schema = gs_json_string(gs_json_get(json, "schema"));
     enum gs_file_kind kind = GS_KIND_JSON;
-    if (schema && strncmp(schema, "gpnscope", 8) == 0)
+    if (schema && strcmp(schema, GS_CLAIMS_SCHEMA) == 0)
+        kind = GS_KIND_CLAIMS;
+    else if (schema && strncmp(schema, "gpnscope", 8) == 0)
         kind = GS_KIND_RESULTS;
     else if (gs_json_get(json, "model") || gs_json_get(json, "training"))
         kind = GS_KIND_CONFIG;
@@ -128,7 +136,9 @@ static bool looks_like_tokenizer(const struct gs_mapped_file *file) {
 static enum gs_status recognise_bytes(const char *path, const struct gs_mapped_file *file,
                                       enum gs_file_kind *kind, struct gs_error *error) {
     if (file->size == 0) return fail_unknown(path, "an empty file", error);
-    if (looks_like_safetensors(file))
+    if (gs_npy_recognise(file->bytes, file->size) || gs_array_archive(file->bytes, file->size))
+        *kind = GS_KIND_ARRAYS;
+    else if (looks_like_safetensors(file))
         *kind = GS_KIND_SAFETENSORS;
     else if (gs_tensor_file_recognise(file->bytes, file->size))
         *kind = GS_KIND_PICKLED;

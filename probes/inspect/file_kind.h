@@ -9,10 +9,12 @@ enum gs_file_kind {
     GS_KIND_PICKLED,     /* a checkpoint as a pickle, or as a file of PyTorch */
     GS_KIND_TRACE,       /* HDF5 with format = "gpn-trace" */
     GS_KIND_HDF5,        /* another HDF5 file */
+    GS_KIND_ARRAYS,      /* numpy's: .npy, .npz */
     GS_KIND_SHARDS,      /* a folder of token shards */
     GS_KIND_IDS,         /* one file of token ids: no signature, told by its bytes */
     GS_KIND_CONFIG,      /* JSON of a training run */
     GS_KIND_RESULTS,     /* JSON of a measurement */
+    GS_KIND_CLAIMS,      /* JSON of what gpnscope verify judges */
     GS_KIND_JSON,        /* other JSON, or JSON that cannot be parsed */
     GS_KIND_TOKENIZER    /* a SentencePiece model */
 };

@@ -77,9 +77,9 @@ int main(int argc, char **argv) {
         .synopsis = "FILE",
         .description =
             "Reads everything in a checkpoint, trace, folder of token shards, file of ids,\n"
-            "training config, tokenizer or results, told apart by content. Says that it is good\n"
-            "(exit 0), or names the first fault and its place (exit 1). A file that cannot be\n"
-            "opened gives exit 3.\n"
+            "training config, tokenizer, results, claims or numpy's arrays, told apart by\n"
+            "content. Says that it is good (exit 0), or names the first fault and its place\n"
+            "(exit 1). A file that cannot be opened gives exit 3.\n"
             "\n"
             "  gpnscope check run.trace.h5",
         .common = GS_TAKES_JSON,

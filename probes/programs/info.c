@@ -27,6 +27,20 @@ static const char *cell_text(struct gs_cell cell, char buffer[CELL_TEXT]) {
     return buffer;
 }
 
+/* Bytes that a table of lines cannot hold, as \xNN; `text` is printed to be `width` wide at least.
+ */
+static void print_text(const char *text, int width) {
+    for (; *text; text++, width--) {
+        unsigned char byte = (unsigned char)*text;
+        if (byte < 0x20 || byte == 0x7f) {
+            printf("\\x%02x", byte);
+            width -= 3;
+        } else
+            putchar(*text);
+    }
+    printf("%*s", width > 0 ? width : 0, "");
+}
+
 static int column_width(const struct gs_table *table, size_t column) {
     char buffer[CELL_TEXT];
     size_t width = strlen(gs_table_column(table, column));
@@ -41,9 +55,11 @@ static int column_width(const struct gs_table *table, size_t column) {
 static void print_facts(const struct gs_table *facts) {
     char buffer[CELL_TEXT];
     int width = column_width(facts, 0);
-    for (size_t row = 0; row < gs_table_rows(facts); row++)
-        printf("%-*s  %s\n", width, gs_table_cell(facts, row, 0).text,
-               cell_text(gs_table_cell(facts, row, 1), buffer));
+    for (size_t row = 0; row < gs_table_rows(facts); row++) {
+        printf("%-*s  ", width, gs_table_cell(facts, row, 0).text);
+        print_text(cell_text(gs_table_cell(facts, row, 1), buffer), 0);
+        printf("\n");
+    }
 }
 
 static void print_table(const struct gs_table *table) {
@@ -55,9 +71,11 @@ static void print_table(const struct gs_table *table) {
                gs_table_column(table, column));
     for (size_t row = 0; row < gs_table_rows(table); row++) {
         printf("\n");
-        for (size_t column = 0; column < columns; column++)
-            printf("  %-*s", column + 1 < columns ? column_width(table, column) : 0,
-                   cell_text(gs_table_cell(table, row, column), buffer));
+        for (size_t column = 0; column < columns; column++) {
+            printf("  ");
+            print_text(cell_text(gs_table_cell(table, row, column), buffer),
+                       column + 1 < columns ? column_width(table, column) : 0);
+        }
     }
     printf("\n");
 }
@@ -93,8 +111,11 @@ int main(int argc, char **argv) {
             "Tells what a file is from its content, whatever its name, and what is in it:\n"
             "\n"
             "  checkpoint   kind, config, number of parameters, each tensor's shape and norm\n"
-            "  trace        model, rows, sequences, whether it is complete, streams, memories\n"
-            "  token shards, a file of ids, a training config, a tokenizer, results\n"
+            "  trace        model, rows, sequences, whether it is complete, streams, memories, "
+            "and\n"
+            "               what else stands in the file that no analysis reads\n"
+            "  .npy, .npz   each array's type and shape, and what it becomes in a trace\n"
+            "  token shards, a file of ids, a training config, a tokenizer, results, claims\n"
             "\n"
             "It reads as little as that takes; gpnscope check reads every value.\n"
             "\n"

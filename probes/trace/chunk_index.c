@@ -27,7 +27,7 @@ static bool read_at(const struct gs_chunk_question *q, uint64_t address, void *t
     unsigned char *bytes = to;
     if (address > q->end || count > q->end - address) return false;
     while (count > 0) {
-        ssize_t done = pread(q->file, bytes, count, (off_t)address);
+        ssize_t done = pread(q->file, bytes, count, (off_t)(q->base + address));
         if (done < 0 && errno == EINTR) continue;
         if (done <= 0) return false;
         bytes += done;

@@ -14,7 +14,8 @@
 
 struct gs_chunk_question {
     int file;              /* descriptor, only read */
-    uint64_t end;          /* bytes of the file */
+    uint64_t base;         /* where the file's addresses count from: behind a user block */
+    uint64_t end;          /* bytes of the file from there on */
     uint64_t header;       /* address of the dataset's object header */
     size_t half_node;      /* the file's K of chunk indexes: a node has at most 2 K children */
     size_t rank;           /* axes, 1 … GS_H5_MAX_RANK */

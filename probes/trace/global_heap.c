@@ -64,14 +64,16 @@ static bool holds(const struct collection *heap, uint64_t index, uint64_t length
     return found;
 }
 
-bool gs_heap_text_is_sound(const char *path, const unsigned char reference[GS_HEAP_REFERENCE],
-                           size_t address_size, size_t size_size) {
+bool gs_heap_text_is_sound(const char *path, uint64_t base,
+                           const unsigned char reference[GS_HEAP_REFERENCE], size_t address_size,
+                           size_t size_size) {
     if (address_size > 8 || size_size > 8) return false;
     uint64_t length = little_endian(reference, 4);
     uint64_t address = little_endian(reference + 4, address_size);
     uint64_t index = little_endian(reference + 4 + address_size, 4);
     if (address == 0) return length == 0; /* no text */
-    struct collection heap = {fopen(path, "rb"), address, 0, size_size};
+    if (address > UINT64_MAX - base) return false;
+    struct collection heap = {fopen(path, "rb"), base + address, 0, size_size};
     if (!heap.stream) return false;
     bool sound = open_collection(&heap) && holds(&heap, index, length);
     fclose(heap.stream);

@@ -9,14 +9,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Bytes of the largest reference: length (4), address (at most 8), index (4). */
 enum { GS_HEAP_REFERENCE = 16 };
 
 /* `reference` as it is stored in the file, whose addresses and sizes have so many bytes (at most
- * 8). True when the collection it points to lies in the file, every object of the collection lies
- * in the collection, and the object meant is there with the length that the reference says. */
-bool gs_heap_text_is_sound(const char *path, const unsigned char reference[GS_HEAP_REFERENCE],
-                           size_t address_size, size_t size_size);
+ * 8) and count from byte `base`. True when the collection it points to lies in the file, every
+ * object of the collection lies in the collection, and the object meant is there with the length
+ * that the reference says. */
+bool gs_heap_text_is_sound(const char *path, uint64_t base,
+                           const unsigned char reference[GS_HEAP_REFERENCE], size_t address_size,
+                           size_t size_size);
 
 #endif

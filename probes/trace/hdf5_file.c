@@ -21,8 +21,9 @@
 
 enum {
     READ_CACHE = 16 * 1024 * 1024,
-    TEXT_LIMIT = 16 * 1024 * 1024, /* bytes of a fixed text; a longer one is damage */
-    DEFLATE_LIMIT = 1100           /* deflate shrinks by 1032 at most */
+    TEXT_LIMIT = 16 * 1024 * 1024,        /* bytes of a fixed text; a longer one is damage */
+    MOST_USER_BLOCK = 1024 * 1024 * 1024, /* bytes in front of the file that are looked behind */
+    DEFLATE_LIMIT = 1100                  /* deflate shrinks by 1032 at most */
 };
 
 struct gs_h5 {
@@ -33,6 +34,7 @@ struct gs_h5 {
     bool writable;
     bool failed;      /* a write went wrong: the library's state is not to be trusted any more */
     int descriptor;   /* the library's own; -1 where it has none that we can use */
+    uint64_t base;    /* addresses in the file count from here: the size of a user block */
     size_t half_node; /* K of chunk indexes; 0 where addresses and sizes are not 8 bytes each */
 };
 
@@ -92,7 +94,7 @@ const char *gs_h5_version(void) {
 struct complaint {
     char text[192]; /* the innermost description: the cause */
     int errno_value;
-    bool lock;
+    bool lock, newer;
 };
 
 static herr_t note_complaint(unsigned depth, const H5E_error2_t *entry, void *context) {
@@ -103,12 +105,14 @@ static herr_t note_complaint(unsigned depth, const H5E_error2_t *entry, void *co
     if (number && complaint->errno_value == 0)
         complaint->errno_value = (int)strtol(number + strlen("errno = "), NULL, 10);
     if (strstr(text, "lock file")) complaint->lock = true;
+    if (strstr(text, "bad version number") || strstr(text, "bad superblock version"))
+        complaint->newer = true;
     return 0;
 }
 
 /* What HDF5's stack says now. Every further call of the library, a close included, wipes it. */
 static struct complaint current_complaint(void) {
-    struct complaint complaint = {.text = "", .errno_value = 0, .lock = false};
+    struct complaint complaint = {.text = ""};
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, note_complaint, &complaint);
     return complaint;
 }
@@ -134,6 +138,11 @@ static enum gs_status fail_as(struct gs_error *error, enum gs_status otherwise,
     if (complaint->lock)
         gs_error_next(error, "HDF5 could not lock the file: another process may be writing it; on "
                              "a file system without locks set HDF5_USE_FILE_LOCKING=FALSE");
+    if (complaint->newer)
+        gs_error_next(error,
+                      "a newer HDF5 than %s may have written it: write it with h5py.File(..., "
+                      "libver=(\"earliest\", \"v110\"))",
+                      gs_h5_version());
     return status;
 }
 
@@ -154,13 +163,18 @@ static enum gs_status fail_object(struct gs_error *error, enum gs_status status,
 
 /* ---- files ---- */
 
+/* At byte 0 or, behind a user block, 512, 1024, 2048, … */
 bool gs_h5_recognise(const char *path) {
     static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     unsigned char bytes[8];
     FILE *stream = fopen(path, "rb");
     if (!stream) return false;
-    bool same = fread(bytes, 1, sizeof bytes, stream) == sizeof bytes &&
-                memcmp(bytes, signature, sizeof bytes) == 0;
+    bool same = false, more = true;
+    for (off_t place = 0; more && !same; place = place ? 2 * place : 512) {
+        more = place < MOST_USER_BLOCK && fseeko(stream, place, SEEK_SET) == 0 &&
+               fread(bytes, 1, sizeof bytes, stream) == sizeof bytes;
+        same = more && memcmp(bytes, signature, sizeof bytes) == 0;
+    }
     fclose(stream);
     return same;
 }
@@ -202,6 +216,7 @@ static void look_inside(struct gs_h5 *file) {
     size_t address_size = 0, size_size = 0;
     unsigned half_node = 0;
     void *handle = NULL;
+    hsize_t user_block = 0;
     hid_t access = H5Fget_access_plist(file->id), creation = H5Fget_create_plist(file->id);
     if (access >= 0 && H5Pget_driver(access) == H5FD_SEC2 &&
         H5Fget_vfd_handle(file->id, access, &handle) >= 0 && handle)
@@ -209,6 +224,7 @@ static void look_inside(struct gs_h5 *file) {
     if (creation >= 0 && H5Pget_sizes(creation, &address_size, &size_size) >= 0 &&
         address_size == 8 && size_size == 8 && H5Pget_istore_k(creation, &half_node) >= 0)
         file->half_node = half_node;
+    if (creation >= 0 && H5Pget_userblock(creation, &user_block) >= 0) file->base = user_block;
     if (creation >= 0) H5Pclose(creation);
     if (access >= 0) H5Pclose(access);
     H5Eclear2(H5E_DEFAULT);
@@ -224,7 +240,7 @@ static enum gs_status fail_open(struct gs_error *error, const struct gs_h5 *file
     if (!gs_h5_recognise(file->path)) {
         H5Eclear2(H5E_DEFAULT);
         gs_fail(error, GS_FORMAT, "not an HDF5 file");
-        gs_error_expected(error, "the HDF5 signature at byte 0");
+        gs_error_expected(error, "the HDF5 signature at byte 0, or behind a user block");
         gs_error_where(error, "%s", file->path);
         return GS_FORMAT;
     }
@@ -566,7 +582,8 @@ static bool is_sound(const struct gs_h5 *file, read_element *read, const void *c
     hid_t type = H5Tcreate(H5T_OPAQUE, sizeof reference);
     good = good && type >= 0 && read(type, reference, context);
     if (type >= 0) H5Tclose(type);
-    return good && gs_heap_text_is_sound(file->path, reference, address_size, size_size);
+    return good &&
+           gs_heap_text_is_sound(file->path, file->base, reference, address_size, size_size);
 }
 
 /* Read one string element through `read`, which fills a buffer of `type`'s size. */
@@ -996,7 +1013,8 @@ static enum gs_chunk_answer locate_chunks(struct gs_h5_data *data, const hsize_t
         H5Oget_info2(data->id, &object, H5O_INFO_BASIC) < 0)
         return GS_CHUNKS_STRANGE;
     struct gs_chunk_question question = {.file = data->file->descriptor,
-                                         .end = file_end(data->file),
+                                         .base = data->file->base,
+                                         .end = file_end(data->file) - data->file->base,
                                          .header = object.addr,
                                          .half_node = data->file->half_node,
                                          .rank = data->shape.rank,
@@ -1007,6 +1025,8 @@ static enum gs_chunk_answer locate_chunks(struct gs_h5_data *data, const hsize_t
     enum gs_chunk_answer answer = gs_chunk_index_read(&question, &index);
     if (answer != GS_CHUNKS_FOUND) return answer;
     data->shape.holes = index.stored < index.expected;
+    for (size_t i = 0; index.address && i < index.expected; i++)
+        if (index.address[i]) index.address[i] += data->file->base;
     bool plain = !filtered && !data->shape.holes && holds_whole_rows(data, chunk);
     if (plain)
         make_direct(data, index.address, data->shape.chunk_rows);

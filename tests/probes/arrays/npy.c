@@ -321,7 +321,7 @@ static void types_without_numbers(void **state) {
     struct gs_npy raw = {.family = GS_NPY_RAW, .descr = "|V2"};
     gs_assert_ok(gs_npy_want_floats(&raw, true, "x.npy", &error), &error);
     gs_assert_error(gs_npy_want_floats(&raw, false, "x.npy", &error), GS_UNSUPPORTED, &error, "|V2",
-                    "--dtype bfloat16");
+                    "--bfloat16");
 }
 
 static void lengths_of_headers(void **state) {

@@ -253,7 +253,7 @@ static void what_does_not_fit(void **state) {
     const char *states = save("states.npy", "<f4", "(6, 4)", zeros, 96);
     struct gs_arrays_import import = {.path = states};
     wrong(&(struct gs_arrays_import){.path = fixture("bfloat16.npy")}, GS_UNSUPPORTED, "V2",
-          "--dtype bfloat16");
+          "--bfloat16");
     wrong(&(struct gs_arrays_import){.path = fixture("objects.npy")}, GS_UNSUPPORTED, "objects.npy",
           "Python objects");
     wrong(&(struct gs_arrays_import){.path = fixture("structured.npy")}, GS_UNSUPPORTED,

@@ -103,6 +103,10 @@ static void kinds_from_content(void **state) {
     recognised(checkpoint_file(), GS_KIND_SAFETENSORS);
     recognised(trace_file(0), GS_KIND_TRACE);
     recognised(hdf5_file(), GS_KIND_HDF5);
+    recognised(gs_source_path("fixtures/traces/user_block.h5"), GS_KIND_TRACE);
+    recognised(gs_source_path("fixtures/arrays/f4.npy"), GS_KIND_ARRAYS);
+    recognised(gs_source_path("fixtures/arrays/rows.npz"), GS_KIND_ARRAYS);
+    recognised(gs_source_path("fixtures/claims/structure.json"), GS_KIND_CLAIMS);
     recognised(ids_file(16), GS_KIND_IDS);
     recognised(ids_file(15), GS_KIND_IDS); /* broken, but these */
     /* id 123 is the byte of '{': as the first like JSON, as the third like a safetensors header */
@@ -151,6 +155,28 @@ static void good_files_are_good(void **state) {
     good(ids_file(16), "4 token ids");
     good(text_file(config), "\"run\" of kind gpn");
     good(results_file(), "\"geometry\"");
+    good(gs_source_path("fixtures/arrays/rows.npz"), "6 arrays");
+    good(gs_source_path("fixtures/arrays/sequences.npz"), "7 arrays"); /* NaN in nll is fine */
+    good(gs_source_path("fixtures/claims/structure.json"), "claims");
+    good(gs_source_path("fixtures/traces/user_block.h5"), "12 rows");
+}
+
+/* A .npy of shape (2, 2) whose element (1, 0) is `value`. */
+static const char *array_file(const char *name, float value) {
+    unsigned char bytes[128] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 62, 0};
+    float data[4] = {1, 2, value, 4};
+    memset(bytes + 10, ' ', 62);
+    static const char header[] = "{'descr':'<f4','fortran_order':False,'shape':(2,2)}";
+    memcpy(bytes + 10, header, sizeof header - 1);
+    memcpy(bytes + 72, data, sizeof data);
+    return gs_scratch_file(name, bytes, 72 + sizeof data);
+}
+
+static const char *claims_file(const char *claims) {
+    char text[512];
+    snprintf(text, sizeof text, "{\"schema\": \"gpnscope-claims\", \"version\": 1, \"claims\": %s}",
+             claims);
+    return gs_scratch_file("claims.npy", text, strlen(text));
 }
 
 static void bad_files_are_named(void **state) {
@@ -167,6 +193,13 @@ static void bad_files_are_named(void **state) {
     const char *path = checkpoint_file();
     assert_int_equal(truncate(path, 900), 0);
     bad(path, GS_FORMAT, "");
+    good(array_file("good.txt", 3), "1 array");
+    bad(array_file("nan.txt", NAN), GS_NUMERIC, "element (1, 0)");
+    bad(gs_source_path("fixtures/arrays/objects.npy"), GS_UNSUPPORTED, "Python objects");
+    good(claims_file("[{\"name\": \"a\"}, {\"name\": \"b\"}]"), "2 claims");
+    bad(claims_file("[{\"name\": \"a\"}, {\"name\": \"a\"}]"), GS_FORMAT, "claim 1");
+    bad(claims_file("[{\"name\": \"a\"}, 3]"), GS_FORMAT, "claim 1");
+    bad(claims_file("{}"), GS_FORMAT, "no array");
     bad(text_file("\x0a\x0e\x0a\x05<unk>"), GS_FORMAT, "");
 }
 
@@ -247,6 +280,61 @@ static void the_rest_described(void **state) {
     gs_assert_ok(gs_describe_file(hdf5_file(), &results, &error), &error);
     assert_int_equal(gs_table_rows(gs_results_find_table(results, "members")), 1);
     gs_results_destroy(results);
+    gs_assert_ok(
+        gs_describe_file(gs_source_path("fixtures/claims/structure.json"), &results, &error),
+        &error);
+    assert_string_equal(gs_table_cell(gs_results_find_table(results, "claims"), 0, 0).text,
+                        "rank.spread");
+    gs_results_destroy(results);
+}
+
+static void expect_row(const struct gs_table *table, const char *name, size_t column,
+                       const char *text) {
+    for (size_t row = 0; row < gs_table_rows(table); row++)
+        if (strcmp(gs_table_cell(table, row, 0).text, name) == 0) {
+            assert_string_equal(gs_table_cell(table, row, column).text, text);
+            return;
+        }
+    print_error("no row %s\n", name);
+    fail();
+}
+
+static void arrays_described(void **state) {
+    (void)state;
+    struct gs_results *results;
+    gs_assert_ok(
+        gs_describe_file(gs_source_path("fixtures/arrays/sequences.npz"), &results, &error),
+        &error);
+    const struct gs_table *arrays = gs_results_find_table(results, "arrays");
+    assert_int_equal(gs_table_rows(arrays), 7);
+    expect_row(arrays, "layer01", 1, ">f4");
+    expect_row(arrays, "layer01", 3, "3 x 4 x 5");
+    expect_row(arrays, "layer01", 4, "state/layer01");
+    expect_row(arrays, "tokens", 4, "token");
+    expect_row(arrays, "write_strength", 2, "Fortran");
+    expect_row(arrays, "write_strength", 4, "memory/memory/write_strength");
+    expect_row(arrays, "learning_rate", 4, "nothing");
+    gs_results_destroy(results);
+}
+
+/* Nothing outside the file is opened for it: the external link names a file that is not there. */
+static void strangers_listed(void **state) {
+    (void)state;
+    struct gs_results *results;
+    gs_assert_ok(gs_describe_file(gs_source_path("fixtures/traces/strangers.h5"), &results, &error),
+                 &error);
+    const struct gs_table *strangers = gs_results_find_table(results, "passed_over");
+    assert_int_equal(gs_table_rows(strangers), 9);
+    expect_row(strangers, "elsewhere", 1, "external link, not followed");
+    expect_row(strangers, "lost", 1, "link to nothing");
+    expect_row(strangers, "loop", 1, "group");
+    expect_row(strangers, "weights", 2, "3 x 4");
+    expect_row(strangers, "hidden", 2, "12 x 5");
+    expect_row(strangers, "pairs", 1, "other");
+    expect_row(strangers, "it's `odd`\n$(x)", 1, "text");
+    expect_row(strangers, "sequence/length", 1, "int64");
+    expect_row(strangers, "memory/m/remarks", 1, "int64");
+    gs_results_destroy(results);
 }
 
 int main(void) {
@@ -254,6 +342,7 @@ int main(void) {
         cmocka_unit_test(kinds_from_content),  cmocka_unit_test(good_files_are_good),
         cmocka_unit_test(bad_files_are_named), cmocka_unit_test(a_checkpoint_described),
         cmocka_unit_test(a_trace_described),   cmocka_unit_test(the_rest_described),
+        cmocka_unit_test(arrays_described),    cmocka_unit_test(strangers_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

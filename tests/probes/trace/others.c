@@ -102,6 +102,29 @@ static void everything_of_others(void **state) {
     gs_trace_close(trace);
 }
 
+static void behind_a_user_block(void **state) {
+    (void)state;
+    struct gs_trace *trace = fixture("user_block.h5");
+    char *name;
+    for (size_t i = 0; i < 3; i++) check_stream(trace, gs_trace_info(trace)->streams[i].name);
+    assert_true(gs_trace_state_is_direct(trace, 0) && gs_trace_state_is_direct(trace, 1));
+    assert_false(gs_trace_state_is_direct(trace, 2));
+    gs_assert_ok(gs_trace_sequence_name(trace, 1, &name, &error), &error);
+    assert_string_equal(name, "zwei");
+    gs_free(name);
+    gs_assert_ok(gs_trace_check(trace, NULL, &error), &error);
+    gs_trace_close(trace);
+}
+
+static void others_with_strangers(void **state) {
+    (void)state;
+    struct gs_trace *trace = fixture("strangers.h5");
+    check_stream(trace, "predicted");
+    assert_int_equal(gs_trace_info(trace)->memory_count, 1);
+    gs_assert_ok(gs_trace_check(trace, NULL, &error), &error);
+    gs_trace_close(trace);
+}
+
 static void others_with_holes(void **state) {
     (void)state;
     struct gs_trace *trace;
@@ -192,6 +215,7 @@ static void h5py_opens_ours(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_of_others), cmocka_unit_test(everything_of_others),
+        cmocka_unit_test(behind_a_user_block), cmocka_unit_test(others_with_strangers),
         cmocka_unit_test(others_with_holes),   cmocka_unit_test(h5dump_opens_ours),
         cmocka_unit_test(h5py_opens_ours),
     };
