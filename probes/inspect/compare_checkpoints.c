@@ -60,8 +60,8 @@ static enum gs_status read_tensor(struct gs_side *side, const struct gs_part *pa
         tensors->loaded = SIZE_MAX;
         tensors->values = gs_calloc(part->count, sizeof *tensors->values);
         if (!tensors->values) return gs_fail_memory(error, part->count * 4, part->name);
-        enum gs_status status = gs_safetensors_read(
-            tensors->file, gs_safetensors_at(tensors->file, part->source), tensors->values, error);
+        enum gs_status status = gs_tensor_file_read(
+            tensors->file, gs_tensor_file_at(tensors->file, part->source), tensors->values, error);
         if (status != GS_OK) return status;
         tensors->loaded = part->source;
     }

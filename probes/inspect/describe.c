@@ -31,7 +31,7 @@ static double norm_of(const float *values, size_t count) {
 static void tensor_row(struct gs_sheet *sheet, struct gs_table *to, const char *name,
                        const size_t *shape, size_t rank, size_t count, struct gs_cell norm) {
     char text[128];
-    gs_shape_text(shape, rank, text, sizeof text);
+    gs_sheet_shape(shape, rank, text, sizeof text);
     struct gs_cell cells[4] = {gs_cell_text(name), gs_cell_text(text),
                                gs_cell_integer((int64_t)count), norm};
     gs_sheet_row(sheet, to, cells);

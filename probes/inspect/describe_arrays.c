@@ -50,7 +50,7 @@ void gs_describe_arrays(struct gs_sheet *sheet, const char *path) {
     for (size_t i = 0; i < gs_array_file_count(file); i++) {
         const struct gs_npy *array = gs_array_file_at(file, i);
         char shape[192], place[2 * GS_TRACE_NAME];
-        gs_shape_text(array->shape, array->rank, shape, sizeof shape);
+        gs_sheet_shape(array->shape, array->rank, shape, sizeof shape);
         becomes(file, i, place, sizeof place);
         gs_sheet_row(sheet, to,
                      (struct gs_cell[]){gs_cell_text(gs_array_file_name(file, i)),

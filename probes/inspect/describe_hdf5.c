@@ -88,7 +88,7 @@ static void member_row(struct gs_sheet *sheet, struct gs_table *to, struct gs_h5
         cells[1] = gs_cell_text("cannot be read");
     if (data) {
         const struct gs_h5_shape *of = gs_h5_data_shape(data);
-        gs_shape_text(of->dims, of->rank, shape, sizeof shape);
+        gs_sheet_shape(of->dims, of->rank, shape, sizeof shape);
         cells[1] = gs_cell_text(of->type_name);
         cells[2] = gs_cell_text(shape);
     }

@@ -27,7 +27,7 @@ void gs_sheet_row(struct gs_sheet *sheet, struct gs_table *to, const struct gs_c
     if (sheet->status == GS_OK) sheet->status = gs_table_row(to, cells, sheet->error);
 }
 
-void gs_shape_text(const size_t *shape, size_t rank, char *text, size_t size) {
+void gs_sheet_shape(const size_t *shape, size_t rank, char *text, size_t size) {
     size_t used = 0;
     snprintf(text, size, "scalar");
     for (size_t axis = 0; axis < rank && used < size; axis++)

@@ -28,7 +28,7 @@ struct gs_table *gs_sheet_table(struct gs_sheet *sheet, const char *name,
 void gs_sheet_row(struct gs_sheet *sheet, struct gs_table *to, const struct gs_cell *cells);
 
 /* "2 x 3", "scalar". */
-void gs_shape_text(const size_t *shape, size_t rank, char *text, size_t size);
+void gs_sheet_shape(const size_t *shape, size_t rank, char *text, size_t size);
 
 /* What kinds of files hold; describe.h says what is in the tables. */
 void gs_describe_arrays(struct gs_sheet *sheet, const char *path);

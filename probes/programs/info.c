@@ -27,25 +27,34 @@ static const char *cell_text(struct gs_cell cell, char buffer[CELL_TEXT]) {
     return buffer;
 }
 
-/* Bytes that a table of lines cannot hold, as \xNN; `text` is printed to be `width` wide at least.
- */
+/* A byte that a table of lines cannot hold; it is shown as \xNN. */
+static bool is_control(char byte) {
+    return (unsigned char)byte < 0x20 || byte == 0x7f;
+}
+
+static size_t shown_width(const char *text) {
+    size_t width = 0;
+    for (; *text; text++) width += is_control(*text) ? 4 : 1;
+    return width;
+}
+
+/* At least `width` wide. */
 static void print_text(const char *text, int width) {
-    for (; *text; text++, width--) {
-        unsigned char byte = (unsigned char)*text;
-        if (byte < 0x20 || byte == 0x7f) {
-            printf("\\x%02x", byte);
-            width -= 3;
-        } else
+    int left = width - (int)shown_width(text);
+    for (; *text; text++) {
+        if (is_control(*text))
+            printf("\\x%02x", (unsigned char)*text);
+        else
             putchar(*text);
     }
-    printf("%*s", width > 0 ? width : 0, "");
+    printf("%*s", left > 0 ? left : 0, "");
 }
 
 static int column_width(const struct gs_table *table, size_t column) {
     char buffer[CELL_TEXT];
     size_t width = strlen(gs_table_column(table, column));
     for (size_t row = 0; row < gs_table_rows(table); row++) {
-        size_t length = strlen(cell_text(gs_table_cell(table, row, column), buffer));
+        size_t length = shown_width(cell_text(gs_table_cell(table, row, column), buffer));
         if (length > width) width = length;
     }
     return width < 96 ? (int)width : 96;
