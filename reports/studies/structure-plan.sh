@@ -9,11 +9,11 @@ VOCAB=1024 BATCH=32 LENGTH=256 STEPS=1221  # 1221 * 32 * 256 = 10.0 million toke
 MIDDLE="1 4 8 16 32 64 128 256 512"        # traced beside the untrained and the final model
 SEQUENCES=128                              # held-out windows of LENGTH that are traced
 PILOTS="gpn_m_128-s1 gpn_m_256-s1"
-RUNS="gpn_m_128-s11 gpn_m_128-s12 gpn_m_128-s13 gpn_m_128-s14 gpn_m_128-s15
-      gpn_128-s11 gpn_128-s12 gpn_128-s13
-      gpn_m_bias_128-s11 gpn_m_bias_128-s12 gpn_m_bias_128-s13
-      gdn_128-s11 gdn_128-s12 gdn_128-s13
-      gpn_m_256-s11 gpn_m_256-s12 gpn_m_256-s13 gpn_m_256-s14 gpn_m_256-s15"
+RUNS="gpn_m_128-s11 gpn_m_128-s12 gpn_m_128-s13 gpn_m_128-s14 gpn_m_128-s15"
+RUNS="$RUNS gpn_128-s11 gpn_128-s12 gpn_128-s13"
+RUNS="$RUNS gpn_m_bias_128-s11 gpn_m_bias_128-s12 gpn_m_bias_128-s13"
+RUNS="$RUNS gdn_128-s11 gdn_128-s12 gdn_128-s13"
+RUNS="$RUNS gpn_m_256-s11 gpn_m_256-s12 gpn_m_256-s13 gpn_m_256-s14 gpn_m_256-s15"
 
 kind_of() {
     case $1 in
@@ -34,6 +34,13 @@ sizes_of() { # the "model" object of a config
         echo "reports/studies/structure-plan.sh: unknown model $1" >&2
         exit 2
         ;;
+    esac
+}
+
+weight_of() { # of a run: how long a step takes, the narrow models' being 1
+    case $1 in
+    *_256-s*) echo 3.3 ;;
+    *) echo 1 ;;
     esac
 }
 
