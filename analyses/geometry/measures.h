@@ -42,7 +42,7 @@
     entry(PARTICIPATION, "participation_ratio", "1", 1, INFINITY) \
     entry(PARTICIPATION_CORRECTED, "participation_ratio.corrected", "1", 1, INFINITY) \
     entry(EFFECTIVE_RANK, "effective_rank", "1", 1, INFINITY) \
-    entry(PARTICIPATION_SHARE, "participation_ratio.share", "1", 0, 1) \
+    entry(PARTICIPATION_SHARE, "participation_ratio.share", "1", 0, INFINITY) \
     entry(MEAN_OVER_FIRST, "mean_over_first_component", "1", 0, INFINITY) \
     entry(RUNNING_T10, "running_mean_cosine.t10", "1", -1, 1) \
     entry(RUNNING_T100, "running_mean_cosine.t100", "1", -1, 1)

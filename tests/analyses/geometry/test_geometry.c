@@ -621,8 +621,7 @@ static void intervals_are_those_of_drawn_sequences(void **state) {
         struct gs_interval expected = gs_bootstrap_percentile(values[m], REPLICATES);
         assert_true(g->intervals[m].known && expected.known);
         int bounded = m == GS_GEOMETRY_MEAN_NORM_RATIO || m == GS_GEOMETRY_MEAN_ENERGY ||
-                      m == GS_GEOMETRY_CORR_MEAN_ABS || m == GS_GEOMETRY_CORR_MAX_ABS ||
-                      m == GS_GEOMETRY_PARTICIPATION_SHARE;
+                      m == GS_GEOMETRY_CORR_MEAN_ABS || m == GS_GEOMETRY_CORR_MAX_ABS;
         double theta = g->values[m], q[2] = {expected.high, expected.low}, ends[2];
         for (int e = 0; e < 2; e++) {
             ends[e] = theta * theta / q[e]; /* 2 log θ − log q */
