@@ -18,7 +18,7 @@ set(gs_public_headers
   core/training/schedule.h
   probes/arrays/array_file.h probes/arrays/from_trace.h probes/arrays/npy.h probes/arrays/to_trace.h
   probes/inspect/check.h probes/inspect/compare.h probes/inspect/describe.h probes/inspect/file_kind.h
-  probes/trace/narrow.h probes/trace/reader.h probes/trace/recorder.h probes/trace/recording.h
+  probes/trace/copy.h probes/trace/narrow.h probes/trace/reader.h probes/trace/recorder.h probes/trace/recording.h
   probes/trace/writer.h
   analyses/default_token/decoder.h analyses/default_token/default_token.h
   analyses/geometry/geometry.h analyses/geometry/measures.h analyses/horizon/horizon.h

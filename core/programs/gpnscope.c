@@ -30,7 +30,7 @@ struct command {
 static const struct command commands[] = {
     {"bring text and models", "tokenize",
      "turn text into token shards, or train a tokenizer on it"},
-    {NULL, "convert", "bring in checkpoints of other programs"},
+    {NULL, "convert", "bring in checkpoints and arrays of others, and take traces out"},
     {NULL, "train", "train a model from a config, with checkpoints and a log"},
     {"run a model", "eval", "loss and perplexity of a checkpoint, also by position"},
     {NULL, "trace", "record every state and gate of a run into an HDF5 file"},
