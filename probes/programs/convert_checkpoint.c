@@ -25,8 +25,7 @@ static enum gs_status write_model(const struct gs_call *call, const struct gs_mo
         gs_checkpoint_save(call->output, call->force, model, info->step, info->seed, error);
     if (status != GS_OK) return status;
     if (info->left_out > 0)
-        gs_call_message(call, "%zu tensors that the map does not name were left out",
-                        info->left_out);
+        gs_call_message(call, "tensors that the map does not name, left out: %zu", info->left_out);
     gs_call_message(call, "wrote %s: a %s of %zu parameters, from a %s; its config is from %s",
                     call->output, gs_model_kind(model), gs_model_parameters(model)->count,
                     info->format, info->config_source);
