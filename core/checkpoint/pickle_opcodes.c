@@ -265,9 +265,10 @@ static enum gs_status op_proto(machine *m) {
 static enum gs_status op_frame(machine *m) {
     uint64_t size;
     enum gs_status status = gs_pickle_take_count(m, 8, &size);
-    if (status == GS_OK && size > (uint64_t)(m->end - m->at))
-        return gs_pickle_fail(m, GS_FORMAT, "a frame of the pickle reaches beyond its end");
-    return status;
+    if (status != GS_OK || size <= (uint64_t)(m->end - m->at)) return status;
+    gs_pickle_fail(m, GS_FORMAT, "a frame of the pickle reaches beyond its end");
+    gs_error_next(m->error, "the file may be cut off: copy it again");
+    return GS_FORMAT;
 }
 
 static enum gs_status op_stop(machine *m) {
