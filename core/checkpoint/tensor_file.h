@@ -3,7 +3,7 @@
  *
  * A pickle's parameters are those of gs_tensor_tree_parameters. Nothing in a file is executed, and
  * nothing outside it is opened. What is read takes at most 128 bytes for each byte of a pickle's
- * opcodes, the unpacked storages of an archive (1032 times its size at the most), and 100,000
+ * opcodes, the unpacked storages of an archive (64 times its size at the most), and 100,000
  * tensors; their elements are at most 4 for each byte.
  */
 #ifndef GS_CORE_CHECKPOINT_TENSOR_FILE_H

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_PACKED = 64, SMALL = 1 << 20 }; /* times; bytes that are always fine */
+
 struct piece {
     const char *name; /* of the entry; the archive's */
     size_t index;
@@ -66,6 +68,21 @@ static bool leads_out(const char *name) {
         if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == '\0')) return true;
     }
     return false;
+}
+
+/* torch.save packs nothing; what somebody packed again is about as large as it was. Zeros that fill
+ * a memory are no checkpoint. */
+static enum gs_status check_unpacked(const struct gs_torch_file *file, size_t packed,
+                                     struct gs_error *error) {
+    size_t most, unpacked = gs_torch_file_size(file);
+    if (!gs_multiply(packed, MOST_PACKED, &most) || !gs_add(most, SMALL, &most)) most = SIZE_MAX;
+    if (unpacked <= most) return GS_OK;
+    fail_archive(file, GS_UNSUPPORTED, "the archive unpacks to far more than its size", NULL,
+                 error);
+    gs_error_expected(error, "at most %zu bytes, %d times its size", most, MOST_PACKED);
+    gs_error_found(error, "%zu", unpacked);
+    gs_error_next(error, "save it again with torch.save");
+    return GS_UNSUPPORTED;
 }
 
 static int compare_pieces(const void *a, const void *b) {
@@ -168,6 +185,7 @@ enum gs_status gs_torch_file_open(const unsigned char *bytes, size_t size, const
     if (!opened->path) status = gs_fail_memory(error, strlen(path), "a path");
     if (status == GS_OK) status = gs_zip_open(bytes, size, path, &opened->zip, error);
     if (status == GS_OK) status = list_pieces(opened, error);
+    if (status == GS_OK) status = check_unpacked(opened, size, error);
     if (status == GS_OK) status = find_folder(opened, error);
     if (status == GS_OK) status = read_byte_order(opened, error);
     if (status == GS_OK) status = read_pickle(opened, error);

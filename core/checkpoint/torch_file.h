@@ -1,5 +1,6 @@
 /* torch_file.h - a file of torch.save: a zip archive with NAME/data.pkl and NAME/data/<key>, one
- * entry a storage. The formats from before PyTorch 1.6 are recognised and refused by name. */
+ * entry a storage. One that unpacks to more than 64 times its size and a megabyte is refused, which
+ * bounds memory. The formats from before PyTorch 1.6 are recognised and refused by name. */
 #ifndef GS_CORE_CHECKPOINT_TORCH_FILE_H
 #define GS_CORE_CHECKPOINT_TORCH_FILE_H
 

@@ -53,6 +53,7 @@ static const struct sample samples[] = {
     {"parameters.pt", "PyTorch archive", -1},
     {"ordered.pt", "PyTorch archive", -1},
     {"shared.pt", "PyTorch archive", -1},
+    {"deflated.pt", "PyTorch archive", -1},
     {"half.safetensors", "safetensors", -1},
     {"double.safetensors", "safetensors", -1},
     {"bfloat16.safetensors", "safetensors", -1},
@@ -161,6 +162,7 @@ static void test_refused(void **state) {
         const char *file, *word, *next;
     } bad[] = {
         {"legacy.pt", "before version 1.6", "torch.save(torch.load("},
+        {"bomb.pt", "far more than its size", "torch.save"},
         {"object.pt", "torch.nn.modules.linear.Linear", "state_dict()"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
