@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 void gs_plot_free(struct gs_plot *plot) {
@@ -91,8 +92,30 @@ static const char style[] =
     "set autoscale xfix\n"
     "set samples 1000\n";
 
-/* In a gnuplot string in single quotes only the quote itself is special: doubled. */
+/* In a gnuplot string in double quotes a byte may be said by its number. All that could mean
+ * something there (a backtick runs a command) is said so. */
+static void add_numbered(struct gs_text *text, const char *string) {
+    gs_text_put(text, "\"");
+    for (; *string; string++) {
+        unsigned char byte = (unsigned char)*string;
+        bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+                     (byte >= '0' && byte <= '9') || byte == '/' || byte == '.';
+        gs_text_add(text, plain ? "%c" : "\\%03o", byte);
+    }
+    gs_text_put(text, "\"");
+}
+
+static bool has_line_end(const char *string) {
+    return strpbrk(string, "\r\n") != NULL;
+}
+
+/* In a gnuplot string in single quotes only the quote itself is special: doubled. But no line may
+ * end in it. */
 static void add_quoted(struct gs_text *text, const char *string) {
+    if (has_line_end(string)) {
+        add_numbered(text, string);
+        return;
+    }
     gs_text_put(text, "'");
     for (; *string; string++)
         gs_text_bytes(text, *string == '\'' ? "''" : string, *string == '\'' ? 2 : 1);
