@@ -10,8 +10,9 @@
 struct array {
     char *name, *where;
     struct gs_npy npy;
-    size_t entry;         /* in the archive */
-    unsigned char *bytes; /* unpacked; NULL when not loaded, or mapped */
+    size_t entry;             /* in the archive */
+    unsigned char *bytes;     /* unpacked; NULL when not loaded, or mapped */
+    struct gs_error *refused; /* why it is not read; NULL: it is */
 };
 
 struct gs_array_file {
@@ -61,6 +62,14 @@ static enum gs_status open_single(struct gs_array_file *file, const unsigned cha
     return gs_npy_read(bytes, size, file->arrays[0].where, &file->arrays[0].npy, error);
 }
 
+/* An array of a kind that is not read may stand beside others. */
+static void refuse(struct array *array) {
+    struct gs_npy nothing = {.family = GS_NPY_OTHER};
+    memcpy(nothing.descr, array->npy.descr, sizeof nothing.descr);
+    if (!nothing.descr[0]) snprintf(nothing.descr, sizeof nothing.descr, "fields");
+    array->npy = nothing;
+}
+
 /* The header of an entry of the archive. */
 static enum gs_status open_entry(struct gs_array_file *file, size_t index, unsigned char *room,
                                  size_t room_size, struct gs_error *error) {
@@ -78,8 +87,18 @@ static enum gs_status open_entry(struct gs_array_file *file, size_t index, unsig
     enum gs_status status = name_array(file, array, name, length, error);
     if (status == GS_OK) status = gs_zip_peek(file->zip, index, room, room_size, &got, error);
     if (status != GS_OK) return status;
-    return gs_npy_header(room, got, gs_zip_size(file->zip, index), array->where, &array->npy,
-                         error);
+    array->refused = gs_calloc(1, sizeof *array->refused);
+    if (!array->refused) return gs_fail_memory(error, sizeof *array->refused, "an error");
+    status = gs_npy_header(room, got, gs_zip_size(file->zip, index), array->where, &array->npy,
+                           array->refused);
+    if (status == GS_UNSUPPORTED) {
+        refuse(array);
+        return GS_OK;
+    }
+    if (status != GS_OK && error) *error = *array->refused;
+    gs_free(array->refused);
+    array->refused = NULL;
+    return status;
 }
 
 static enum gs_status open_archive(struct gs_array_file *file, const unsigned char *bytes,
@@ -149,6 +168,7 @@ void gs_array_file_close(struct gs_array_file *file) {
         gs_free(file->arrays[i].name);
         gs_free(file->arrays[i].where);
         gs_free(file->arrays[i].bytes);
+        gs_free(file->arrays[i].refused);
     }
     gs_free(file->arrays);
     gs_zip_close(file->zip);
@@ -182,6 +202,10 @@ const struct gs_npy *gs_array_file_at(const struct gs_array_file *file, size_t i
 enum gs_status gs_array_file_load(struct gs_array_file *file, size_t index,
                                   struct gs_error *error) {
     struct array *array = &file->arrays[index];
+    if (array->refused) {
+        if (error) *error = *array->refused;
+        return array->refused->status;
+    }
     if (array->npy.data) return GS_OK;
     enum gs_status status = gs_zip_load(file->zip, array->entry, &array->bytes, error);
     if (status == GS_OK) array->npy.data = array->bytes + array->npy.header;

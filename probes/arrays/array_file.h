@@ -14,8 +14,11 @@ struct gs_array_file;
  * (.npy), and there is one. */
 bool gs_array_archive(const unsigned char *bytes, size_t size);
 
-/* Open and read all headers; every fault of a header is found here. The bytes of stored arrays are
- * mapped, not read. Entries of an archive that are no arrays are GS_UNSUPPORTED by name. */
+/* Open and read all headers; every fault of a header is found here. The bytes of a .npy are mapped,
+ * not read. Entries of an archive that are no arrays are GS_UNSUPPORTED by name. In an archive an
+ * array of a kind that is not read at all (Python objects, named fields, an unknown version) may
+ * stand beside others: it is of the family GS_NPY_OTHER without elements, and loading it is the
+ * error. */
 enum gs_status gs_array_file_open(const char *path, struct gs_array_file **file,
                                   struct gs_error *error);
 /* The same of bytes, borrowed until closed. */

@@ -44,6 +44,8 @@ static enum gs_status add_array(struct gs_import *import, struct gs_array_file *
         pass_over(import, name);
         return GS_OK;
     }
+    if (status == GS_OK && array.npy->family == GS_NPY_OTHER) /* may be of a kind never read */
+        status = gs_array_file_load(file, index, error);
     if (status == GS_OK) status = check_twice(import, &array, error);
     if (status == GS_OK) import->arrays[import->count++] = array;
     return status;

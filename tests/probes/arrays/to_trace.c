@@ -141,6 +141,19 @@ static void everything_beside_them(void **state) {
     gs_trace_close(trace);
 }
 
+static void objects_beside_states(void **state) {
+    (void)state;
+    struct gs_arrays_imported imported;
+    struct gs_arrays_import import = {.path = fixture("objects_beside.npz")};
+    struct gs_trace *trace = convert(&import, &imported);
+    expect_states(trace, "states", 1);
+    assert_string_equal(imported.passed_over, "info, fields");
+    gs_trace_close(trace);
+    import.path = fixture("objects_as_tokens.npz");
+    gs_assert_error(gs_arrays_to_trace(&import, gs_scratch_path("no.h5"), &imported, NULL, &error),
+                    GS_UNSUPPORTED, &error, "objects_as_tokens.npz, array token", "Python objects");
+}
+
 static void names_as_a_trace_has_them(void **state) {
     (void)state;
     static const char *const expected[] = {"eins", "zwei ", "dré ’`$(x)"};
@@ -325,9 +338,13 @@ static void no_array_of_states(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(states_alone),           cmocka_unit_test(sequences_by_axis_and_length),
-        cmocka_unit_test(everything_beside_them), cmocka_unit_test(names_as_a_trace_has_them),
-        cmocka_unit_test(further_files),          cmocka_unit_test(what_does_not_fit),
+        cmocka_unit_test(states_alone),
+        cmocka_unit_test(sequences_by_axis_and_length),
+        cmocka_unit_test(everything_beside_them),
+        cmocka_unit_test(objects_beside_states),
+        cmocka_unit_test(names_as_a_trace_has_them),
+        cmocka_unit_test(further_files),
+        cmocka_unit_test(what_does_not_fit),
         cmocka_unit_test(no_array_of_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -196,6 +196,7 @@ static void bad_files_are_named(void **state) {
     good(array_file("good.txt", 3), "1 array");
     bad(array_file("nan.txt", NAN), GS_NUMERIC, "element (1, 0)");
     bad(gs_source_path("fixtures/arrays/objects.npy"), GS_UNSUPPORTED, "Python objects");
+    bad(gs_source_path("fixtures/arrays/objects_beside.npz"), GS_UNSUPPORTED, "array info");
     good(claims_file("[{\"name\": \"a\"}, {\"name\": \"b\"}]"), "2 claims");
     bad(claims_file("[{\"name\": \"a\"}, {\"name\": \"a\"}]"), GS_FORMAT, "claim 1");
     bad(claims_file("[{\"name\": \"a\"}, 3]"), GS_FORMAT, "claim 1");
@@ -314,6 +315,12 @@ static void arrays_described(void **state) {
     expect_row(arrays, "write_strength", 2, "Fortran");
     expect_row(arrays, "write_strength", 4, "memory/memory/write_strength");
     expect_row(arrays, "learning_rate", 4, "nothing");
+    gs_results_destroy(results);
+    gs_assert_ok(
+        gs_describe_file(gs_source_path("fixtures/arrays/objects_beside.npz"), &results, &error),
+        &error);
+    expect_row(gs_results_find_table(results, "arrays"), "info", 1, "|O");
+    expect_row(gs_results_find_table(results, "arrays"), "fields", 1, "fields");
     gs_results_destroy(results);
 }
 
