@@ -112,6 +112,16 @@ enum gs_status gs_resume_save(const char *path, const struct gs_model *model,
     return status;
 }
 
+/* A checkpoint that some other program goes on from may be given here. */
+static enum gs_status open_file(const char *path, struct gs_safetensors **file,
+                                struct gs_error *error) {
+    enum gs_status status = gs_safetensors_open(path, file, error);
+    if (status == GS_FORMAT && error && !error->next[0])
+        gs_error_next(error, "a run of another program is brought in by gpnscope convert "
+                             "CHECKPOINT --run CONFIG");
+    return status;
+}
+
 /* ---- loading -------------------------------------------------------------------------------- */
 
 static enum gs_status fail_file(const char *path, const char *what, const char *found,
@@ -304,7 +314,7 @@ enum gs_status gs_resume_load(const char *path, struct gs_model *model, struct g
     struct gs_json *json = NULL;
     struct gs_parameters *targets[PARTS] = {gs_model_parameters(model), adamw->first,
                                             adamw->second};
-    enum gs_status status = gs_safetensors_open(path, &file, error);
+    enum gs_status status = open_file(path, &file, error);
     if (status == GS_OK) status = parse_position(path, file, &json, error);
     if (status == GS_OK) status = check_identity(path, file, json, model, identity, error);
     if (status == GS_OK && gs_safetensors_count(file) != PARTS * targets[0]->tensor_count)
@@ -322,7 +332,7 @@ enum gs_status gs_resume_step(const char *path, long long *step, struct gs_error
     struct gs_safetensors *file = NULL;
     struct gs_json *json = NULL;
     uint64_t found = 0;
-    enum gs_status status = gs_safetensors_open(path, &file, error);
+    enum gs_status status = open_file(path, &file, error);
     if (status == GS_OK) status = parse_position(path, file, &json, error);
     if (status == GS_OK) status = read_count(path, json, "step", &found, error);
     if (status == GS_OK) *step = (long long)found;
