@@ -173,6 +173,12 @@ static enum gs_status take_claims(const struct object *document, const char *whe
         return fail_type(document, "claims", "a list of claims", error);
     size_t count = gs_json_size(list);
     if (count == 0) return fail_at(document, "there is nothing in", "claims", error);
+    if (count > GS_CLAIMS_MOST) {
+        fail_at(document, "there is too much in", "claims", error);
+        gs_error_expected(error, "at most %d", GS_CLAIMS_MOST);
+        gs_error_found(error, "%zu", count);
+        return GS_FORMAT;
+    }
     claims->claims = gs_calloc(count, sizeof *claims->claims);
     if (!claims->claims) return gs_fail_memory(error, count * sizeof *claims->claims, "claims");
     enum gs_status status = GS_OK;

@@ -50,9 +50,12 @@ struct gs_claims {
     size_t count;
 };
 
+/* More than these in one file are refused: nobody reads that many verdicts. */
+enum { GS_CLAIMS_MOST = 4096 };
+
 /* Parse. `where` names the source in errors. GS_FORMAT names the claim and the key for what is
- * unknown (with the nearest name), missing, of a wrong type, or there twice. *claims is the
- * caller's (gs_claims_destroy; NULL is fine). */
+ * unknown (with the nearest name), missing, of a wrong type, or there twice, or too many. *claims
+ * is the caller's (gs_claims_destroy; NULL is fine). */
 enum gs_status gs_claims_parse(const char *bytes, size_t size, const char *where,
                                struct gs_claims **claims, struct gs_error *error);
 /* From a file; NULL: the default set, which is fixtures/claims/structure.json as it was when this

@@ -85,6 +85,21 @@ static void faults_are_named(void **state) {
     gs_assert_error(gs_claims_read("no/such.json", &made, &error), GS_MISSING, &error, "no/such");
 }
 
+static void too_many_claims_are_refused(void **state) {
+    (void)state;
+    static char text[64 + 4 * (GS_CLAIMS_MOST + 1)];
+    struct gs_error error;
+    struct gs_claims *made;
+    int used = snprintf(text, sizeof text,
+                        "{\"schema\": \"gpnscope-claims\", \"version\": 1, \"claims\": [1");
+    size_t at = (size_t)used;
+    for (int i = 0; i < GS_CLAIMS_MOST; i++, at += 2) memcpy(text + at, ",1", 2);
+    memcpy(text + at, "]}", 2);
+    gs_assert_error(gs_claims_parse(text, at + 2, "c.json", &made, &error), GS_FORMAT, &error,
+                    "too much", "4096", "4097");
+    assert_null(made);
+}
+
 /* ---- verdicts ---- */
 
 static enum gs_verdict judged(enum gs_claim_direction direction, const struct gs_value *value) {
@@ -195,6 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_default_set_is_the_fixture),
         cmocka_unit_test(faults_are_named),
+        cmocka_unit_test(too_many_claims_are_refused),
         cmocka_unit_test(verdicts_follow_the_interval),
         cmocka_unit_test(numbers_without_interval_are_judged_alone),
         cmocka_unit_test(clopper_pearson_is_as_published),
