@@ -109,6 +109,27 @@ static enum gs_status group(struct gs_verify_runs *runs, size_t count, struct gs
     return status;
 }
 
+/* Another seed's untrained model, or a trained one, would be compared without anybody's notice. */
+static enum gs_status check_null(const struct gs_trace_info *trained,
+                                 const struct gs_trace_info *null, struct gs_error *error) {
+    bool other = trained->seed >= 0 && null->seed >= 0 && trained->seed != null->seed;
+    if (!other && null->step <= 0) return GS_OK;
+    gs_fail(error, GS_CONFIG,
+            other ? "this untrained trace is of another seed than its run"
+                  : "this is no trace of an untrained model");
+    if (other) {
+        gs_error_expected(error, "seed %lld, as %s", (long long)trained->seed, trained->path);
+        gs_error_found(error, "seed %lld", (long long)null->seed);
+    } else {
+        gs_error_expected(error, "step 0");
+        gs_error_found(error, "step %lld", (long long)null->step);
+    }
+    gs_error_where(error, "%s", null->path);
+    gs_error_next(error, "give --null once for each run, in the order of the runs, each the trace "
+                         "of the run's seed at step 0");
+    return GS_CONFIG;
+}
+
 static enum gs_status choose_nulls(const struct gs_verify_inputs *in, struct gs_verify_runs *runs,
                                    struct gs_error *error) {
     if (in->null_count > 0 && in->null_count != runs->run_count) {
@@ -118,14 +139,17 @@ static enum gs_status choose_nulls(const struct gs_verify_inputs *in, struct gs_
         gs_error_next(error, "traces of step 0 among the others need no --null");
         return GS_USAGE;
     }
-    for (size_t i = 0; i < runs->run_count; i++) {
+    enum gs_status status = GS_OK;
+    for (size_t i = 0; status == GS_OK && i < runs->run_count; i++) {
         struct gs_verify_run *run = runs->runs + i;
-        if (in->null_count > 0)
+        if (in->null_count > 0) {
             run->null = in->trace_count + i;
-        else if (run->count > 1 && info_of(runs, run->steps[0])->step == 0)
+            status = check_null(info_of(runs, gs_verify_end(run)), info_of(runs, run->null), error);
+        } else if (run->count > 1 && info_of(runs, run->steps[0])->step == 0) {
             run->null = run->steps[0];
+        }
     }
-    return GS_OK;
+    return status;
 }
 
 /* ---- names ---- */

@@ -45,9 +45,9 @@ struct gs_verify_runs {
     size_t run_count;
 };
 
-/* Open, check, group. Errors: those of the traces; GS_CONFIG as above; GS_USAGE when there are not
- * as many untrained traces as runs. *runs is the caller's (gs_verify_runs_close, also after
- * failure). */
+/* Open, check, group. Errors: those of the traces; GS_CONFIG as above, and for an untrained trace
+ * of another seed than its run or of a step after 0; GS_USAGE when there are not as many untrained
+ * traces as runs. *runs is the caller's (gs_verify_runs_close, also after failure). */
 enum gs_status gs_verify_runs_open(const struct gs_verify_inputs *inputs,
                                    struct gs_verify_runs *runs, struct gs_error *error);
 void gs_verify_runs_close(struct gs_verify_runs *runs);

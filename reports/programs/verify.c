@@ -17,8 +17,8 @@ static const struct gs_option options[] = {
     {"claims", GS_OPTION_TEXT, &claims_path, "FILE",
      "Claims as JSON. Default: the set built in, fixtures/claims/structure.json.", NULL},
     {"null", GS_OPTION_LIST, &nulls, "TRACE",
-     "A trace of the untrained model on the same text, once for each run in their order. Default: "
-     "the run's trace of step 0, where it is among the traces.",
+     "A trace of the untrained model on the same text, once for each run in their order: of the "
+     "run's seed, at step 0. Default: the run's trace of step 0, where it is among the traces.",
      NULL},
     {"checkpoint", GS_OPTION_LIST, &checkpoints, "FILE",
      "The checkpoint of each trace, once for each in their order. Default: the .safetensors file "
@@ -136,18 +136,20 @@ static enum gs_status fail_if_any(const struct gs_claims *claims,
                                   const struct gs_verify_count *tally, struct gs_error *error) {
     char list[200] = "";
     size_t used = 0, failed = 0;
+    bool all = true;
     for (size_t i = 0; i < claims->count; i++) {
         if (tally[i].of[GS_VERDICT_FAIL] == 0) continue;
         const char *name = claims->claims[i].name;
         failed++;
-        if (used + strlen(name) + 3 < sizeof list)
+        all = all && used + strlen(name) + 3 < sizeof list - strlen(", …");
+        if (all)
             used +=
                 (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", name);
     }
     if (failed == 0) return GS_OK;
     gs_fail(error, GS_CHECK_FAILED, "%zu of %zu claims fail in at least one run", failed,
             claims->count);
-    gs_error_found(error, "%s", list);
+    gs_error_found(error, "%s%s", list, all ? "" : ", …");
     return GS_CHECK_FAILED;
 }
 

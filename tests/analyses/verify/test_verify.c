@@ -246,6 +246,29 @@ static void untrained_traces_are_one_for_each_run(void **state) {
     gs_verify_runs_close(&runs);
 }
 
+static void refused_null(const struct gs_planted *null, const char *word, const char *found) {
+    struct gs_error error;
+    static int number;
+    char name[32], trained[32];
+    snprintf(name, sizeof name, "not-null-%d.h5", number);
+    snprintf(trained, sizeof trained, "null-of-%d.h5", number++);
+    const struct gs_planted end = {.seed = 1, .step = 9};
+    const char *paths[1] = {gs_planted_trace(trained, &end)};
+    const char *nulls[1] = {gs_planted_trace(name, null)};
+    const struct gs_verify_inputs inputs = {
+        .traces = paths, .trace_count = 1, .nulls = nulls, .null_count = 1};
+    struct gs_verify_runs runs;
+    enum gs_status status = gs_verify_runs_open(&inputs, &runs, &error);
+    gs_assert_error(status, GS_CONFIG, &error, word, found, name);
+    gs_verify_runs_close(&runs);
+}
+
+static void what_is_not_the_untrained_model_is_refused(void **state) {
+    (void)state;
+    refused_null(&(struct gs_planted){.seed = 2, .step = 0}, "another seed", "seed 2");
+    refused_null(&(struct gs_planted){.seed = 1, .step = 5}, "no trace of an untrained", "step 5");
+}
+
 /* ---- checkpoints ---- */
 
 static void checkpoints_are_found_by_their_hash(void **state) {
@@ -279,6 +302,7 @@ int main(void) {
         cmocka_unit_test(a_model_without_memory_has_no_heads),
         cmocka_unit_test(what_does_not_belong_is_refused),
         cmocka_unit_test(untrained_traces_are_one_for_each_run),
+        cmocka_unit_test(what_is_not_the_untrained_model_is_refused),
         cmocka_unit_test(checkpoints_are_found_by_their_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
