@@ -147,6 +147,13 @@ enum gs_status gs_safetensors_open(const char *path, struct gs_safetensors **fil
     return open_file(NULL, 0, path, file, error);
 }
 
+bool gs_safetensors_recognise(const unsigned char *bytes, size_t size) {
+    if (size <= 8 || bytes[8] != '{') return false;
+    uint64_t header = 0;
+    for (size_t i = 8; i-- > 0;) header = header << 8 | bytes[i];
+    return header > 0 && header <= size - 8;
+}
+
 enum gs_status gs_safetensors_open_bytes(const unsigned char *bytes, size_t size, const char *path,
                                          struct gs_safetensors **file, struct gs_error *error) {
     return open_file(bytes, size, path, file, error);

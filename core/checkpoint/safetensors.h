@@ -19,6 +19,10 @@ enum gs_dtype { GS_F32, GS_F16, GS_BF16, GS_F64, GS_OTHER };
 
 struct gs_safetensors; /* an open, mapped file */
 
+/* Do the bytes begin as a safetensors file does, with the length of a header that fits and its
+ * brace? Asked before other formats: a header of 1,152 bytes begins as a pickle does, 0x80 0x04. */
+bool gs_safetensors_recognise(const unsigned char *bytes, size_t size);
+
 enum gs_status gs_safetensors_open(const char *path, struct gs_safetensors **file,
                                    struct gs_error *error);
 /* The same of bytes that are in memory, borrowed until it is closed; `path` names them in errors.

@@ -148,20 +148,28 @@ static enum gs_status refuse_others(const unsigned char *bytes, size_t size,
 }
 
 bool gs_tensor_file_recognise(const unsigned char *bytes, size_t size) {
+    if (gs_safetensors_recognise(bytes, size)) return false;
     return gs_torch_file_recognise(bytes, size) || gs_pickle_recognise(bytes, size) ||
            gs_torch_refuse_old(bytes, size, "", NULL) != GS_OK;
 }
 
+static enum gs_status open_safetensors(struct gs_tensor_file *file, const unsigned char *bytes,
+                                       size_t size, struct gs_error *error) {
+    file->format = "safetensors";
+    enum gs_status status =
+        gs_safetensors_open_bytes(bytes, size, file->path, &file->safetensors, error);
+    return status == GS_OK ? list_safetensors(file, error) : status;
+}
+
 static enum gs_status open_format(struct gs_tensor_file *file, const unsigned char *bytes,
                                   size_t size, struct gs_error *error) {
+    if (gs_safetensors_recognise(bytes, size)) return open_safetensors(file, bytes, size, error);
     enum gs_status status = gs_torch_refuse_old(bytes, size, file->path, error);
     if (status == GS_OK) status = refuse_others(bytes, size, error);
     if (status != GS_OK) return status;
     if (gs_zip_recognise(bytes, size)) return open_torch(file, bytes, size, error);
     if (gs_pickle_recognise(bytes, size)) return open_pickle(file, bytes, size, error);
-    file->format = "safetensors";
-    status = gs_safetensors_open_bytes(bytes, size, file->path, &file->safetensors, error);
-    return status == GS_OK ? list_safetensors(file, error) : status;
+    return open_safetensors(file, bytes, size, error);
 }
 
 static enum gs_status open_bytes(struct gs_tensor_file *file, const unsigned char *bytes,

@@ -5,6 +5,7 @@
 #include "core/base/random.h"
 #include "core/checkpoint/float_formats.h"
 #include "core/checkpoint/safetensors.h"
+#include "core/checkpoint/tensor_file.h"
 
 #include <math.h>
 #include <signal.h>
@@ -273,13 +274,41 @@ static void test_python_file(void **state) {
     gs_safetensors_close(file);
 }
 
+/* A header of 640, 896, 1,152 or 1,408 bytes has a length that begins as a pickle of protocol 2 to
+ * 5 does. Headers of every length up to 1,500 are opened, and told from content. */
+static void test_header_like_a_pickle(void **state) {
+    (void)state;
+    struct gs_error error = {0};
+    struct gs_parameters *written = make_parameters(8);
+    const char *path = gs_scratch_path("like.safetensors");
+    size_t like_pickles = 0;
+    for (size_t length = 0; length < 1200; length += 8) {
+        char note[1201] = "";
+        memset(note, 'n', length);
+        const char *metadata[] = {"note", note, NULL};
+        gs_assert_ok(gs_safetensors_write(path, true, written, metadata, &error), &error);
+        struct gs_mapped_file bytes;
+        gs_assert_ok(gs_file_map(path, &bytes, &error), &error);
+        like_pickles += bytes.bytes[0] == 0x80 && bytes.bytes[1] >= 2 && bytes.bytes[1] <= 5;
+        assert_true(gs_safetensors_recognise(bytes.bytes, bytes.size));
+        assert_false(gs_tensor_file_recognise(bytes.bytes, bytes.size));
+        assert_false(gs_safetensors_recognise(bytes.bytes, 9));
+        gs_file_unmap(&bytes);
+        struct gs_tensor_file *file = NULL;
+        gs_assert_ok(gs_tensor_file_open(path, NULL, &file, &error), &error);
+        gs_tensor_file_close(file);
+    }
+    assert_true(like_pickles >= 3);
+    gs_parameters_destroy(written);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_existing_output), cmocka_unit_test(test_foreign_file),
         cmocka_unit_test(test_failed_write),    cmocka_unit_test(test_double_out_of_range),
         cmocka_unit_test(test_halves),          cmocka_unit_test(test_large_header),
-        cmocka_unit_test(test_python_file),
+        cmocka_unit_test(test_python_file),     cmocka_unit_test(test_header_like_a_pickle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
