@@ -23,6 +23,13 @@ kind_of() {
     esac
 }
 
+stream_of() { # the states that the model predicts from
+    case $1 in
+    gdn_*) printf final ;;
+    *) printf predicted ;;
+    esac
+}
+
 sizes_of() { # the "model" object of a config
     case $1 in
     gpn_m_128) printf '"d_state": 128, "d_emb": 64, "d_ffn": 344, "n_heads": 15, "d_key": 8, "d_val": 16' ;;

@@ -44,7 +44,7 @@ for step in 0 $MIDDLE final; do
     trace=$run/step-$step.h5
     [ ! -s "$trace" ] || continue
     "$gpnscope" trace "$run/${name}_$step.safetensors" "$OUT/held-out" -o "$trace.part" --force \
-        --length $LENGTH --sequences $SEQUENCES --batch 32 --streams predicted --threads 1 \
+        --length $LENGTH --sequences $SEQUENCES --batch 32 --streams "$(stream_of "$MODEL")" --threads 1 \
         --tokenizer "$OUT/once/tokenizer.model" --quiet
     mv "$trace.part" "$trace"
 done
