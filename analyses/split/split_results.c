@@ -94,8 +94,9 @@ static enum gs_status add_untrained(const struct report *r) {
     return a->has_untrained ? add_all(r, entries, sizeof entries / sizeof *entries) : GS_OK;
 }
 
-static const char undecided[] =
-    "the split test decides nothing here: the notes say what is missing";
+static const char undecided[] = "these heads cannot show it either way; more seeds may (gpnscope "
+                                "verify); the notes say what was "
+                                "seen";
 
 static enum gs_status add_two_pools(const struct report *r) {
     const struct gs_split_answer *a = r->answer;

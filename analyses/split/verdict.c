@@ -88,9 +88,9 @@ static void say_one_peak(struct gs_split_answer *a) {
         say(a, "3 to 5 tokens are no place of their own once seeds were moved. ");
     else
         say(a,
-            "from 3 to 5 tokens there are %zu heads beside %zu from 1 to 3 and %zu from 5 to %.3g "
-            "(p = %.3g). ",
-            a->valley.inside, a->valley.left, a->valley.right, a->valley.right_end, a->valley.p);
+            "of those from 1 to %.3g tokens, %zu are below 3, %zu from 3 to 5, and %zu above (p = "
+            "%.3g). ",
+            a->valley.right_end, a->valley.left, a->valley.inside, a->valley.right, a->valley.p);
 }
 
 static void say_two(struct gs_split_answer *a) {

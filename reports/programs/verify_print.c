@@ -40,7 +40,7 @@ static void print_head(const struct gs_verify_runs *runs, int width, FILE *strea
             snprintf(label, sizeof label, "run %zu", i + 1);
         fprintf(stream, "  %-*s", CELL, label);
     }
-    fprintf(stream, "  %-8s  %-12s  %s\n", "passes", "95 %", "fails, open");
+    fprintf(stream, "  %-8s  %-12s  %s\n", "passes", "95 %", "fails, undecided");
 }
 
 static void print_line(const struct gs_table *claims, const struct gs_table *over, size_t claim,
@@ -72,7 +72,10 @@ static void print_claims(const struct gs_results *results, const struct gs_verif
         if (run->count > 1) fprintf(stream, ", %zu steps", run->count);
         fprintf(stream, "\n");
     }
-    fprintf(stream, "\n");
+    fprintf(
+        stream,
+        "\npass: the whole 95 %% interval lies on the claim's side of its threshold; fail: all of "
+        "it on the\nother; undecided: it holds the threshold, or there is no number\n\n");
     print_head(runs, width, stream);
     for (size_t i = 0; i < gs_table_rows(over); i++)
         print_line(claims, over, i, runs->run_count, width, stream);
@@ -114,7 +117,9 @@ static void print_likeness(const struct gs_results *results, FILE *stream) {
                                         "similarity.default_overlap.mean",
                                         "similarity.unigram_cosine.mean"};
     struct gs_value value;
-    const char *before = "\nbetween runs\n";
+    const char *before =
+        "\nhow alike the runs are (CKA of states: 1 the same up to rotation and scale, "
+        "0 unrelated)\n";
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         char text[GS_NUMBER_TEXT];
         if (!gs_results_find(results, shown[i], &value)) continue;
