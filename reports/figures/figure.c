@@ -50,19 +50,23 @@ static enum gs_status draw_at(const struct gs_plot *plot, const struct gs_plot_s
     return status;
 }
 
+enum gs_status gs_figure_draw_plot(const struct gs_plot *plot, const char *folder,
+                                   const char *prefix, const char *name, int height,
+                                   int narrow_height, struct gs_error *error) {
+    struct gs_plot_size wide = {GS_FIGURE_WIDTH, height, false};
+    struct gs_plot_size narrow = {GS_FIGURE_NARROW_WIDTH, narrow_height, true};
+    enum gs_status status = draw_at(plot, &wide, folder, prefix, name, error);
+    return status == GS_OK ? draw_at(plot, &narrow, folder, prefix, name, error) : status;
+}
+
 enum gs_status gs_figure_draw(const struct gs_figure *figure, const struct gs_report_run *run,
                               const char *folder, const char *prefix, struct gs_error *error) {
     struct gs_plot plot = {0};
     figure->draw(run, &plot);
-    enum gs_status status = GS_OK;
-    if (plot.empty) {
-        status = gs_fail(error, GS_MISSING, "%s", plot.empty);
-    } else {
-        struct gs_plot_size wide = {GS_FIGURE_WIDTH, figure->height, false};
-        struct gs_plot_size narrow = {GS_FIGURE_NARROW_WIDTH, figure->narrow_height, true};
-        status = draw_at(&plot, &wide, folder, prefix, figure->name, error);
-        if (status == GS_OK) status = draw_at(&plot, &narrow, folder, prefix, figure->name, error);
-    }
+    enum gs_status status = plot.empty
+                                ? gs_fail(error, GS_MISSING, "%s", plot.empty)
+                                : gs_figure_draw_plot(&plot, folder, prefix, figure->name,
+                                                      figure->height, figure->narrow_height, error);
     gs_plot_free(&plot);
     return status;
 }

@@ -64,6 +64,10 @@ enum { GS_FIGURE_WIDTH = 760, GS_FIGURE_NARROW_WIDTH = 400 };
  * with the reason in `what` when there is nothing to draw; gs_gnuplot_run's errors. */
 enum gs_status gs_figure_draw(const struct gs_figure *figure, const struct gs_report_run *run,
                               const char *folder, const char *prefix, struct gs_error *error);
+/* The same of a filled plot that has something to draw. */
+enum gs_status gs_figure_draw_plot(const struct gs_plot *plot, const char *folder,
+                                   const char *prefix, const char *name, int height,
+                                   int narrow_height, struct gs_error *error);
 
 /* ---- for figures ---- */
 /* A value that is known (status ok, finite); false otherwise or when the part is not there. */

@@ -3,19 +3,11 @@
 #define GS_REPORTS_PAGE_PANEL_H
 
 #include "reports/figures/figure.h"
-
-enum gs_panel_state {
-    GS_PANEL_DRAWN,
-    GS_PANEL_ABSENT, /* the analysis was not made: what it needs */
-    GS_PANEL_EMPTY,  /* made, but nothing to draw: why */
-    GS_PANEL_FAILED, /* gnuplot failed: why; the numbers are below */
-    GS_PANEL_NONE    /* it has no place on this page (gs_figure_applies) */
-};
+#include "reports/page/drawing.h"
 
 struct gs_panel {
     const struct gs_figure *figure;
-    enum gs_panel_state state;
-    char reason[512];
+    struct gs_picture picture;
 };
 
 /* The panel of one figure. `prefix` is "" or "trace02_": of ids and files. */

@@ -3,7 +3,6 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
-#include "reports/figures/gnuplot.h"
 #include "reports/page/folder.h"
 #include "reports/page/merge.h"
 #include "reports/page/page.h"
@@ -47,73 +46,28 @@ enum gs_status gs_report_check_output(const char *folder, bool force, struct gs_
 
 /* ---- figures ---- */
 
-struct drawing {
-    const char *folder; /* of the figures */
-    bool probed;
-    enum gs_status can_draw;
-    struct gs_error why_not;
-    struct gs_error *warning;
-};
-
-static void set_reason(struct gs_panel *panel, enum gs_panel_state state, const char *reason) {
-    panel->state = state;
-    snprintf(panel->reason, sizeof panel->reason, "%s", reason);
-}
-
-static void draw_failed(struct gs_panel *panel, struct drawing *drawing,
-                        const struct gs_error *error) {
-    char text[1024];
-    struct gs_error shown = *error;
-    shown.where[0] = '\0'; /* a path in a temporary folder says nothing to a reader */
-    set_reason(panel, GS_PANEL_FAILED, gs_error_text(&shown, text, sizeof text));
-    if (drawing->warning && !drawing->warning->what[0]) *drawing->warning = shown;
-}
-
-/* gnuplot is asked once, when the first figure has something to draw. */
-static enum gs_status draw_one(const struct gs_figure *figure, const struct gs_report_run *run,
-                               struct drawing *drawing, const char *prefix,
-                               struct gs_error *error) {
-    struct gs_plot plot = {0};
-    figure->draw(run, &plot);
-    const char *empty = plot.empty;
-    gs_plot_free(&plot);
-    if (empty) return gs_fail(error, GS_CHECK_FAILED, "%s", empty);
-    if (!drawing->probed) drawing->can_draw = gs_gnuplot_probe(&drawing->why_not);
-    drawing->probed = true;
-    if (drawing->can_draw != GS_OK) {
-        *error = drawing->why_not;
-        return drawing->can_draw;
-    }
-    return gs_figure_draw(figure, run, drawing->folder, prefix, error);
-}
-
 static void make_panel(struct gs_panel *panel, const struct gs_figure *figure,
-                       const struct gs_report_run *run, struct drawing *drawing,
+                       const struct gs_report_run *run, struct gs_drawing *drawing,
                        const char *prefix) {
-    struct gs_error error = {0};
     *panel = (struct gs_panel){.figure = figure};
     if (!gs_figure_applies(figure, run)) {
-        panel->state = GS_PANEL_NONE;
+        panel->picture.state = GS_PANEL_NONE;
         return;
     }
     if (!run->results[figure->part]) {
         const char *why = run->absent[figure->part];
-        set_reason(panel, GS_PANEL_ABSENT, why ? why : "it was not asked for");
+        gs_picture_reason(&panel->picture, GS_PANEL_ABSENT, why ? why : "it was not asked for");
         return;
     }
-    switch (draw_one(figure, run, drawing, prefix, &error)) {
-    case GS_OK:
-        break;
-    case GS_CHECK_FAILED:
-        set_reason(panel, GS_PANEL_EMPTY, error.what);
-        break;
-    default:
-        draw_failed(panel, drawing, &error);
-    }
+    struct gs_plot plot = {0};
+    figure->draw(run, &plot);
+    gs_drawing_make(drawing, &plot, prefix, figure->name, figure->height, figure->narrow_height,
+                    &panel->picture);
+    gs_plot_free(&plot);
 }
 
 static enum gs_status make_panels(const struct gs_report *report, struct gs_panel *panels,
-                                  struct drawing *drawing, const struct gs_progress *progress,
+                                  struct gs_drawing *drawing, const struct gs_progress *progress,
                                   struct gs_error *error) {
     size_t count = gs_figure_count();
     for (size_t i = 0; i < report->run_count * count; i++) {
@@ -182,7 +136,7 @@ static enum gs_status fill(const struct gs_report *report, const char *folder,
                            struct gs_panel *panels, const struct gs_json *json,
                            const struct gs_progress *progress, struct gs_error *warning,
                            struct gs_error *error) {
-    struct drawing drawing = {.warning = warning};
+    struct gs_drawing drawing = {.warning = warning};
     char *csv = gs_path_join(folder, "csv"), *figures = gs_path_join(folder, "figures");
     enum gs_status status = csv && figures ? gs_folder_create(csv, error)
                                            : gs_fail_memory(error, strlen(folder), "a path");
