@@ -4,7 +4,7 @@
 #include "core/base/memory.h"
 #include "core/programs/command.h"
 #include "core/results/results.h"
-#include "reports/page/folder.h"
+#include "reports/page/verify.h"
 #include "reports/programs/verify_print.h"
 
 #include <stdio.h>
@@ -80,36 +80,55 @@ static enum gs_status check_call(const struct gs_call *call, struct gs_error *er
 
 /* ---- output ---- */
 
-static enum gs_status write_numbers(const struct gs_results *results, const char *folder,
-                                    struct gs_error *error) {
-    char *json = gs_path_join(folder, "results.json"), *csv = gs_path_join(folder, "csv");
-    enum gs_status status = json && csv ? gs_results_write(results, json, false, error)
-                                        : gs_fail_memory(error, strlen(folder), "a path");
-    if (status == GS_OK) status = gs_results_write_csv(results, csv, "verify_", false, error);
-    gs_free(json);
-    gs_free(csv);
-    return status;
+/* The claims in their own words, borrowed; for gs_free. NULL when memory is short. */
+static struct gs_shown_claim *show_claims(const struct gs_claims *claims) {
+    struct gs_shown_claim *shown = gs_calloc(claims->count, sizeof *shown);
+    for (size_t i = 0; shown && i < claims->count; i++) {
+        const struct gs_claim *claim = claims->claims + i;
+        shown[i] =
+            (struct gs_shown_claim){.name = claim->name,
+                                    .structure = claim->structure,
+                                    .says = claim->says,
+                                    .statistic = claim->statistic,
+                                    .comparison = gs_claim_comparison_name(claim->comparison),
+                                    .direction = gs_claim_direction_name(claim->direction),
+                                    .threshold = claim->threshold,
+                                    .reason = claim->reason,
+                                    .untrained = claim->untrained};
+    }
+    return shown;
 }
 
-static enum gs_status write_folder(const struct gs_call *call, const struct gs_results *results,
-                                   struct gs_error *error) {
-    struct gs_folder folder = {.lock = -1};
-    enum gs_status status = gs_folder_open(&folder, call->output, error);
-    if (status == GS_OK) status = write_numbers(results, folder.temporary, error);
-    if (status == GS_OK) status = gs_folder_commit(&folder, call->force, error);
-    gs_folder_abandon(&folder);
-    if (status == GS_OK) gs_call_message(call, "the results are in %s", call->output);
-    return status;
+static enum gs_status write_folder(const struct gs_call *call, const struct gs_claims *claims,
+                                   const struct gs_results *results, struct gs_error *error) {
+    struct gs_shown_claim *own = show_claims(claims);
+    if (!own) return gs_fail_memory(error, claims->count * sizeof *own, "the page");
+    const struct gs_shown_verify shown = {.results = results,
+                                          .claims = own,
+                                          .claim_count = claims->count,
+                                          .title = claims->title,
+                                          .about = claims->about,
+                                          .claims_path = claims->source,
+                                          .claims_sha256 = claims->sha256};
+    struct gs_error warning;
+    enum gs_status status =
+        gs_verify_write(&shown, call->output, call->force, call->progress, &warning, error);
+    gs_free(own);
+    if (status != GS_OK) return status;
+    if (warning.what[0]) gs_call_warning(call, "a figure was not drawn: %s", warning.what);
+    gs_call_message(call, "the results are in %s", call->output);
+    return GS_OK;
 }
 
 /* The table for people is this program's own; files are as with every command. */
 static enum gs_status finish(const struct gs_call *call, const struct gs_verify_runs *runs,
-                             struct gs_results *results, struct gs_error *error) {
+                             const struct gs_claims *claims, struct gs_results *results,
+                             struct gs_error *error) {
     struct gs_call silent = *call;
     silent.quiet = true;
     enum gs_status status = gs_results_settle(results, error);
     if (status == GS_OK) status = gs_call_finish(&silent, results, error);
-    if (status == GS_OK && call->output) status = write_folder(call, results, error);
+    if (status == GS_OK && call->output) status = write_folder(call, claims, results, error);
     bool shown = call->json && strcmp(call->json, "-") == 0;
     if (status != GS_OK || call->quiet || shown) return status;
     return gs_verify_print(results, runs, stdout, error);
@@ -165,7 +184,7 @@ static enum gs_status verify(const struct gs_call *call, const struct gs_verify_
     if (!tally) return gs_fail_memory(error, claims->count * sizeof *tally, "verdicts");
     enum gs_status status = name_sources(call, claims, results, error);
     if (status == GS_OK) status = gs_verify_run_all(runs, &plan, tally, results, error);
-    if (status == GS_OK) status = finish(call, runs, results, error);
+    if (status == GS_OK) status = finish(call, runs, claims, results, error);
     if (status == GS_OK) status = fail_if_any(claims, tally, error);
     gs_free(tally);
     return status;
@@ -228,7 +247,9 @@ int main(int argc, char **argv) {
             "text, another tokenizer, another kind or size of model. Settings of the training are "
             "not recorded in traces and not compared.\n"
             "A claim fails, and the exit code is 1, when it fails in any run.\n"
-            "With -o DIR: results.json and csv/verify_*.csv. Tables: claims, over_seeds, "
+            "With -o DIR: index.html and verify.md (verdicts, reasons, figures), figures/*.svg, "
+            "results.json and "
+            "csv/verify_*.csv. Tables: claims, over_seeds, "
             "claim_texts, pairs, other_pairs, heads, emergence, emergence_holds; every definition "
             "is in analyses/verify/verify.h.\n"
             "\n"
