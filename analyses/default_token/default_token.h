@@ -75,7 +75,8 @@ struct gs_drawn {
 struct gs_default_token {
     size_t vocab, width, top, sequences, blocks, replicates, draws;
     uint64_t rows, seed;
-    double mean_norm; /* ‖s̄‖ */
+    double mean_norm;        /* ‖s̄‖ */
+    double effective_blocks; /* gs_effective_blocks of the blocks' rows */
     struct gs_default_decoding decodings[GS_DECODINGS];
     /* counts */
     bool has_counts;

@@ -2,6 +2,7 @@
 
 #include "analyses/default_token/controls.h"
 #include "analyses/stats/basic_interval.h"
+#include "analyses/stats/effective.h"
 #include "core/base/memory.h"
 
 #include <math.h>
@@ -249,6 +250,20 @@ static void describe_counts(const uint64_t *counts, struct gs_default_token *t) 
     }
 }
 
+static enum gs_status describe_blocks(const struct gs_default_sums *sums,
+                                      struct gs_default_token *t, struct gs_error *error) {
+    double *rows = gs_calloc(sums->blocks, sizeof *rows);
+    if (!rows) return gs_fail_memory(error, sums->blocks * sizeof *rows, "the blocks' rows");
+    t->blocks = sums->blocks;
+    for (size_t b = 0; b < sums->blocks; b++) {
+        t->rows += sums->rows[b];
+        rows[b] = (double)sums->rows[b];
+    }
+    t->effective_blocks = gs_effective_blocks(rows, 1, sums->blocks);
+    gs_free(rows);
+    return GS_OK;
+}
+
 static enum gs_status find_frequent(const uint64_t *counts, struct gs_default_token *t,
                                     struct gs_error *error) {
     if (t->occurring < t->top || t->top == 0) return GS_OK;
@@ -319,8 +334,7 @@ enum gs_status gs_default_token_measure(const struct gs_rows *rows,
     enum gs_status status = create(decoder, options, t, error);
     if (status == GS_OK)
         status = gs_default_sums_make(rows, decoder, options, &sums, &t->sequences, error);
-    for (size_t b = 0; status == GS_OK && b < sums.blocks; b++) t->rows += sums.rows[b];
-    t->blocks = sums.blocks;
+    if (status == GS_OK) status = describe_blocks(&sums, t, error);
     describe_counts(counts, t);
     if (status == GS_OK) status = find_frequent(counts, t, error);
     if (status == GS_OK) status = follow(&sums, decoder, counts, options, t, error);

@@ -220,14 +220,22 @@ static enum gs_status note_controls(const struct gs_default_token *t, struct gs_
     return gs_results_note(results, text, error);
 }
 
+/* From here on intervals of Spearman were seen to hold the truth (analyses/stats/README.md). */
+enum { ENOUGH_SEQUENCES = 128 };
+
 static enum gs_status note_interval(const struct gs_default_token *t, struct gs_results *results,
                                     struct gs_error *error) {
     char text[512];
     if (!t->decodings[0].interval.known) return GS_OK;
     snprintf(text, sizeof text,
              "default token: 95 %% intervals of Spearman are basic bootstrap intervals over %zu "
-             "blocks of whole sequences, %zu replicates",
-             t->blocks, t->replicates);
+             "blocks of whole sequences, %zu replicates; the blocks weigh as much as "
+             "effective_blocks of one size (at least so many independent observations)%s",
+             t->blocks, t->replicates,
+             t->sequences < ENOUGH_SEQUENCES
+                 ? "; with fewer than 128 sequences they are too narrow: in simulation they held "
+                   "the truth in 0.80 (32 sequences) and 0.85 (64) instead of 0.95"
+                 : "");
     return gs_results_note(results, text, error);
 }
 
@@ -239,6 +247,9 @@ enum gs_status gs_default_token_report(const struct gs_default_token *token,
     if (status == GS_OK)
         status = gs_results_number(results, "default.mean_norm", token->mean_norm, "1", token->rows,
                                    error);
+    if (status == GS_OK)
+        status = gs_results_number(results, "default.effective_blocks", token->effective_blocks,
+                                   "block", token->blocks, error);
     if (status == GS_OK) status = add_spearman(token, results, error);
     if (status == GS_OK) status = add_frequent(token, results, error);
     if (status == GS_OK) status = token_tables(token, pieces, results, error);

@@ -1,5 +1,6 @@
 #include "analyses/horizon/horizon.h"
 #include "analyses/stats/crossing.h"
+#include "analyses/stats/effective.h"
 #include "core/base/memory.h"
 #include "core/results/replicates.h"
 
@@ -204,6 +205,20 @@ static enum gs_status add_curve_values(struct report *r) {
     return status;
 }
 
+/* By the pairs of each sequence, at all lags. */
+static enum gs_status add_effective(struct report *r) {
+    const struct gs_horizon *h = r->horizon;
+    size_t whole = GS_CURVE_RAW * h->columns + h->lag_count + GS_BAND_WHOLE;
+    struct gs_value value = {.value = (double)NAN, .unit = "sequence", .n = h->sequences};
+    if (h->max_lag)
+        value.value = gs_effective_blocks(h->pairs + whole, GS_CURVES * h->columns, h->sequences);
+    if (isnan(value.value)) {
+        value.status = "undefined";
+        value.reason = no_pairs_reason(r, GS_CURVE_RAW);
+    }
+    return gs_results_add(r->results, "horizon.effective_sequences", &value, r->error);
+}
+
 /* −1/(T − 1) for every pair at lag 1 of a sequence of T rows, averaged over such pairs. */
 static enum gs_status add_independent(struct report *r) {
     const struct gs_horizon *h = r->horizon;
@@ -236,7 +251,9 @@ static enum gs_status add_notes(struct report *r) {
     status = gs_results_note(
         r->results,
         "null: row t of one sequence against row t + k of another document's, partners drawn by "
-        "the seed; intervals: whole sequences resampled",
+        "the seed; intervals: whole sequences resampled, which weigh as much as "
+        "effective_sequences "
+        "of one length (at least so many independent observations)",
         r->error);
     if (status != GS_OK || h->unpaired == 0) return status;
     snprintf(note, sizeof note, "%zu of %zu sequences had no partner of another document",
@@ -310,6 +327,7 @@ enum gs_status gs_horizon_results(const struct gs_horizon *horizon,
             : gs_bootstrap_ratio(bootstrap, horizon->sequences, columns, horizon->sums,
                                  horizon->pairs, r.intervals, r.kept, error);
     if (status == GS_OK) status = add_counts(&r);
+    if (status == GS_OK) status = add_effective(&r);
     if (status == GS_OK) status = add_curve_values(&r);
     if (status == GS_OK) status = add_independent(&r);
     if (status == GS_OK) status = add_crossings(&r);

@@ -1,5 +1,6 @@
 #include "analyses/loss/loss_by_position.h"
 
+#include "analyses/stats/effective.h"
 #include "core/base/memory.h"
 #include "core/evaluation/limits.h"
 
@@ -141,6 +142,28 @@ static enum gs_status add_values(const struct sums *sums, const struct gs_interv
     return status;
 }
 
+/* By Σ (loss − mean)² over all steps: within positions, and between them. */
+static enum gs_status add_effective(const struct sums *sums, struct gs_results *results,
+                                    struct gs_error *error) {
+    double n = column_sum(sums, sums->stretch_n, 0), squares = 0;
+    double mean = column_sum(sums, sums->stretch, 0) / n;
+    for (uint64_t i = 0; i < sums->longest; i++) {
+        if (!(sums->position_n[i] > 0)) continue;
+        double distance = sums->position[i] / sums->position_n[i] - mean;
+        squares += sums->squares[i] + sums->position_n[i] * distance * distance;
+    }
+    struct gs_value value = {.value =
+                                 gs_effective_rows(sums->stretch, sums->stretch_n,
+                                                   1 + sums->stretches, sums->sequences, squares),
+                             .unit = "token",
+                             .n = (uint64_t)n};
+    if (isnan(value.value)) {
+        value.status = "undefined";
+        value.reason = "fewer than two sequences have a loss, or all losses are the same";
+    }
+    return gs_results_add(results, "loss.effective_tokens", &value, error);
+}
+
 static enum gs_status add_positions(const struct sums *sums, struct gs_results *results,
                                     struct gs_error *error) {
     static const char *const columns[] = {"position", "loss", "n", "low", "high"};
@@ -206,6 +229,7 @@ enum gs_status gs_loss_of_rows(const struct gs_rows *rows, uint64_t first,
         status = gs_bootstrap_ratio(bootstrap, sums.sequences, 1 + sums.stretches, sums.stretch,
                                     sums.stretch_n, intervals, NULL, error);
     if (status == GS_OK) status = add_values(&sums, intervals, results, error);
+    if (status == GS_OK) status = add_effective(&sums, results, error);
     if (status == GS_OK) status = add_positions(&sums, results, error);
     if (status == GS_OK) status = add_stretches(&sums, intervals, first, results, error);
     sums_free(&sums);

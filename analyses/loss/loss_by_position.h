@@ -5,12 +5,13 @@
  * rows of their sequence, counted from 0.
  *
  * Values: loss (nat/token) and perplexity = exp(loss), with intervals over sequences; tokens, the
- * steps that have a loss. Tables: loss_by_position (position, loss, n, low, high; 95 % limits of
- * the mean over sequences by Student's t, core/evaluation/limits.h), and loss_by_stretch (first,
- * last, center, loss, low, high, n; intervals as the values'): the mean over all steps of positions
- * first … last, where stretches double in length ({0}, {1}, {2, 3}, {4 … 7}, …), so that a window
- * of 2ᵏ tokens ends with a whole one; center is the geometric mean of first + 1 and last + 1, less
- * one. The last stretch ends where the longest sequence ends.
+ * steps that have a loss; loss.effective_tokens, how many independent ones would give the mean as
+ * narrow an interval (gs_effective_rows). Tables: loss_by_position (position, loss, n, low, high;
+ * 95 % limits of the mean over sequences by Student's t, core/evaluation/limits.h), and
+ * loss_by_stretch (first, last, center, loss, low, high, n; intervals as the values'): the mean
+ * over all steps of positions first … last, where stretches double in length ({0}, {1}, {2, 3}, {4
+ * … 7}, …), so that a window of 2ᵏ tokens ends with a whole one; center is the geometric mean of
+ * first + 1 and last + 1, less one. The last stretch ends where the longest sequence ends.
  *
  * One pass, sums in float64 in the order of the rows; memory O(longest sequence + sequences · log).
  */

@@ -1,4 +1,5 @@
 #include "analyses/retention/retention.h"
+#include "analyses/stats/effective.h"
 #include "analyses/stats/lags.h"
 #include "core/base/memory.h"
 #include "core/results/replicates.h"
@@ -168,12 +169,34 @@ static enum gs_status add_counts(struct report *r) {
     return status;
 }
 
+/* By the steps of each sequence, all rows but its first. */
+static enum gs_status add_effective(struct report *r) {
+    const struct gs_retention *x = r->retention;
+    char name[NAME];
+    double *steps = gs_calloc(x->sequences, sizeof *steps);
+    if (!steps) return gs_fail_memory(r->error, x->sequences * sizeof *steps, "lengths");
+    for (size_t s = 0; s < x->sequences; s++)
+        steps[s] = x->length[s] ? (double)(x->length[s] - 1) : 0;
+    struct gs_value value = {.value = gs_effective_blocks(steps, 1, x->sequences),
+                             .unit = "sequence",
+                             .n = x->sequences};
+    gs_free(steps);
+    if (isnan(value.value)) {
+        value.status = "undefined";
+        value.reason = "no sequence has two rows";
+    }
+    snprintf(name, sizeof name, "%sretention.effective_sequences", r->prefix);
+    return gs_results_add(r->results, name, &value, r->error);
+}
+
 static enum gs_status add_notes(struct report *r) {
     return gs_results_note(
         r->results,
         "efold is the smallest lag at which the mean retention is at or below 1/e (the paper's "
         "half-life); half_life is the same at 1/2. Means are over all rows that have a row so far "
-        "behind them in their sequence; n of an efold is how many those are at its lag",
+        "behind them in their sequence; n of an efold is how many those are at its lag. Intervals: "
+        "whole sequences resampled, which weigh as much as effective_sequences of one length (at "
+        "least so many independent observations)",
         r->error);
 }
 
@@ -183,6 +206,7 @@ enum gs_status gs_retention_results(const struct gs_retention *retention, bool n
     struct report r = {retention, null ? "null." : "", no_key_reason, bootstrap, NULL, results,
                        error};
     enum gs_status status = add_counts(&r);
+    if (status == GS_OK) status = add_effective(&r);
     if (status == GS_OK) status = add_heads(&r);
     if (status == GS_OK && !null) status = add_notes(&r);
     if (status == GS_OK) status = add_table(&r, null ? "null.retention" : "retention");

@@ -26,7 +26,7 @@ set(gs_public_headers
   analyses/split/dip.h analyses/split/heads.h analyses/split/null.h analyses/split/sample.h
   analyses/split/shapes.h analyses/split/split.h analyses/split/valley.h
   analyses/stats/binomial_interval.h analyses/stats/bootstrap.h analyses/stats/correlation.h analyses/stats/crossing.h
-  analyses/stats/each.h
+  analyses/stats/each.h analyses/stats/effective.h
   analyses/stats/lags.h analyses/stats/moments.h analyses/stats/rank_correlation.h
   analyses/stats/rows.h analyses/stats/running.h analyses/stats/spectrum.h
   analyses/stats/untrained.h

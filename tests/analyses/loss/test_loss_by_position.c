@@ -164,6 +164,9 @@ static void interval_is_over_sequences(void **state) {
     double error_of_mean = sqrt((squares / SEQUENCES - mean * mean) / SEQUENCES);
     gs_assert_near("low", loss.low, mean - 1.96 * error_of_mean, 0.15 * error_of_mean, 0);
     gs_assert_near("high", loss.high, mean + 1.96 * error_of_mean, 0.15 * error_of_mean, 0);
+    double rows = SEQUENCES * LENGTH; /* s² has divisor rows - 1, the sequences' SEQUENCES - 1 */
+    gs_assert_near("effective tokens", number(results, "loss.effective_tokens"),
+                   (SEQUENCES - 1) * rows / (rows - 1), 0, 1e-6);
     struct gs_value perplexity;
     assert_true(gs_results_find(results, "perplexity", &perplexity));
     gs_assert_near("low of perplexity", perplexity.low, exp(loss.low), 0, 1e-12);
