@@ -177,15 +177,18 @@ static enum gs_status add_settings(const struct gs_geometry *g, struct gs_result
 
 static enum gs_status note_interval(const struct gs_geometry *g, struct gs_results *results,
                                     struct gs_error *error) {
-    char text[512];
+    char text[768];
     if (g->replicates < 2 || g->blocks < 2) return GS_OK;
-    snprintf(text, sizeof text,
-             "geometry: 95 %% intervals are basic bootstrap intervals (percentiles reflected at "
-             "the estimate, on a log or logit scale) over "
-             "%zu blocks of whole sequences, %zu replicates; an interval that leaves its estimate "
-             "out says that the estimate is biased at this number of rows%s",
-             g->blocks, g->replicates,
-             g->blocks < 10 ? "; so few blocks make intervals too narrow" : "");
+    snprintf(
+        text, sizeof text,
+        "geometry: 95 %% intervals are basic bootstrap intervals (percentiles reflected at "
+        "the estimate, on a log or logit scale) over "
+        "%zu blocks of whole sequences, %zu replicates; an interval that leaves its estimate "
+        "out says that the estimate is biased at this number of rows%s%s",
+        g->blocks, g->replicates, g->blocks < 10 ? "; so few blocks make intervals too narrow" : "",
+        g->sequences < 64 ? "; below 64 sequences that of stable_rank.centered is too narrow: in "
+                            "simulation it held the truth in 0.84 at 32"
+                          : "");
     return gs_results_note(results, text, error);
 }
 
