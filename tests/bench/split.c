@@ -5,7 +5,8 @@
  * verdicts, and p-values at most 0.05 of the parts (those that the verdict asked for). Results go
  * to FILE as CSV, one line for each ten samples; run again, it goes on where FILE ends, so it may
  * be stopped at any moment. At the end, or with 0 datasets, the table. longest: heads beyond so
- * many tokens are censored. One thread: OMP_NUM_THREADS=1 nice -n 19 bench_split FILE */
+ * many tokens are censored. Names choose populations, NAME:SEEDS one cell. One thread:
+ * OMP_NUM_THREADS=1 nice -n 19 bench_split FILE */
 #include "analyses/split/split.h"
 #include "tests/analyses/split/populations.h"
 
@@ -97,11 +98,14 @@ static bool write_line(const char *path, unsigned population, unsigned size,
     return fclose(file) == 0;
 }
 
-/* Which are asked for: all, or those named. */
-static bool asked(unsigned population, char *const *wanted) {
+/* Which are asked for: all, or those named, "log_normal" or "log_normal:5". */
+static bool asked(unsigned population, unsigned size, char *const *wanted) {
+    char cell[64];
+    const char *name = gs_population_name((enum gs_population)population);
     if (!*wanted) return true;
-    while (*wanted)
-        if (strcmp(*wanted++, gs_population_name((enum gs_population)population)) == 0) return true;
+    snprintf(cell, sizeof cell, "%s:%zu", name, sizes[size]);
+    for (; *wanted; wanted++)
+        if (strcmp(*wanted, name) == 0 || strcmp(*wanted, cell) == 0) return true;
     return false;
 }
 
@@ -111,7 +115,7 @@ static int go_on(const char *path, struct cell cells[GS_POPULATIONS][SIZES], uin
         for (unsigned c = 0; c < GS_POPULATIONS * SIZES; c++) {
             unsigned population = c / SIZES, size = c % SIZES;
             struct cell *cell = &cells[population][size], line = {0};
-            if (cell->samples > done || !asked(population, wanted)) continue;
+            if (cell->samples > done || !asked(population, size, wanted)) continue;
             for (uint64_t i = 0; i < LINE; i++) {
                 struct gs_split_answer answer;
                 struct gs_error error;
@@ -146,8 +150,9 @@ static void print_table(struct cell cells[GS_POPULATIONS][SIZES]) {
 
 int main(int argc, char **argv) {
     if (argc < 2) {
-        fprintf(stderr,
-                "usage: bench_split FILE [datasets [replicates [longest [population...]]]]\n");
+        fprintf(
+            stderr,
+            "usage: bench_split FILE [datasets [replicates [longest [population[:seeds]...]]]]\n");
         return 2;
     }
     static struct cell cells[GS_POPULATIONS][SIZES];
