@@ -144,6 +144,7 @@ judge() { # judge MODEL RUN...: the claims against all its seeds
     rm -rf "${KEPT:?}/$model"
     mkdir -p "$KEPT/$model"
     cp -R "$OUT/verify/$model/." "$KEPT/$model"
+    rm -f "$KEPT/$model/index.html" "$KEPT/$model"/figures/*-narrow.svg # verify.md shows the others
 }
 
 for run in $WANTED; do keep "$run"; done
