@@ -125,14 +125,15 @@ static void draw(const struct gs_shown_verify *shown, size_t claim, struct gs_pl
     gs_text_put(&plot->script, "plot ");
     static const char *const looks[] = {
         "1:2 with points lc rgb " GS_BLUE " pt 7 ps 0.85 title 'head'",
-        "1:2:3:(0) with vectors lc rgb " GS_BLUE " lw 1.6 title 'longer than this bound'",
+        "1:2:3:(0) with vectors lc rgb " GS_BLUE " lw 1.6 dt 1 title 'longer than this bound'",
         "1:2 with points lc rgb " GS_GREY " pt 6 ps 0.75 lw 1.3 title 'untrained'",
-        "1:2:3:(0) with vectors lc rgb " GS_GREY " lw 1.3 title 'untrained, longer than this'"};
+        "1:2:3:(0) with vectors lc rgb " GS_GREY
+        " lw 1.3 dt 1 title 'untrained, longer than this'"};
     for (size_t i = 0; i < 4; i++)
         if (found[i]) gs_text_add(&plot->script, "data index %zu using %s, ", i, looks[i]);
     gs_text_add(&plot->script,
                 "data index %d using 1:2:(0):3 with vectors nohead lc rgb " GS_BLUE
-                " lw 1.2 notitle, ",
+                " lw 1.2 dt 1 notitle, ",
                 POOLED);
     gs_text_put(&plot->script, "keyentry with boxes fc rgb '#EEF0F3' fs solid title "
                                "'between 3 and 5 tokens', ");

@@ -19,6 +19,21 @@ bool gs_range_logarithmic(const struct gs_range *range) {
     return gs_range_known(range) && range->low > 0 && range->high >= 10 * range->low;
 }
 
+/* Over less than two decades the powers of ten are too few: 1, 2 and 5 of each. */
+static void set_ticks(const struct gs_range *range, const char *axis, struct gs_plot *plot) {
+    static const double leads[] = {1, 2, 5};
+    if (range->high >= 100 * range->low) {
+        gs_plot_command(plot, "set %stics autofreq", axis);
+        return;
+    }
+    const char *between = "";
+    gs_text_add(&plot->script, "set %stics (", axis);
+    for (int power = (int)floor(log10(range->low)); pow(10, power) <= range->high; power++)
+        for (size_t i = 0; i < 3; i++, between = ", ")
+            gs_text_add(&plot->script, "%s%.9g", between, leads[i] * pow(10, power));
+    gs_plot_command(plot, ")");
+}
+
 void gs_range_set(const struct gs_range *range, const char *axis, struct gs_plot *plot) {
     if (!gs_range_known(range)) return;
     if (gs_range_logarithmic(range)) {
@@ -26,6 +41,7 @@ void gs_range_set(const struct gs_range *range, const char *axis, struct gs_plot
         gs_plot_command(plot, "set logscale %s; set format %s '%%g'", axis, axis);
         gs_plot_command(plot, "set %srange [%.9g:%.9g]", axis, range->low / margin,
                         range->high * margin);
+        set_ticks(range, axis, plot);
         return;
     }
     double span = range->high - range->low;

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *gs_shown_text(const struct gs_table *table, size_t row, const char *column) {
@@ -89,13 +90,24 @@ static const struct {
                   {"below", "below", false},
                   {"at_most", "at most", false}};
 
+/* As few significant digits as read back the number, six at most: 0.1, not 0.1000. */
+static int digits_of(double number) {
+    char written[32];
+    int digits = 1;
+    for (; digits < 6; digits++) {
+        snprintf(written, sizeof written, "%.*g", digits, number);
+        if (!(fabs(strtod(written, NULL) - number) > 0)) break;
+    }
+    return digits;
+}
+
 void gs_shown_threshold(struct gs_text *text, const struct gs_shown_claim *claim) {
     const char *words = "against";
     for (size_t i = 0; i < sizeof directions / sizeof *directions; i++)
         if (claim->direction && strcmp(claim->direction, directions[i].direction) == 0)
             words = directions[i].words;
     gs_text_add(text, "%s ", words);
-    gs_text_number(text, claim->threshold, 4);
+    gs_text_number(text, claim->threshold, digits_of(claim->threshold));
 }
 
 bool gs_shown_above(const struct gs_shown_claim *claim) {

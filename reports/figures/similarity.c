@@ -77,13 +77,25 @@ static size_t add_cells(const struct gs_table *table, const struct names *names,
     return known;
 }
 
-static void add_names(const struct names *names, struct gs_plot *plot) {
+/* The run as the other figures call it, "seed 11". */
+static const char *label_of(const struct gs_shown_run *runs, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].run && strcmp(runs[i].run, name) == 0) return runs[i].label;
+    return name;
+}
+
+static void add_names(const struct gs_shown_verify *shown, const struct names *names,
+                      struct gs_plot *plot) {
+    size_t count;
+    struct gs_shown_run *runs =
+        gs_shown_runs(gs_results_find_table(shown->results, "claims"), &count);
     for (size_t i = 0; i < names->count; i++) {
         gs_plot_number(plot, (double)i + 1);
-        gs_plot_label(plot, names->names[i], LONGEST);
+        gs_plot_label(plot, label_of(runs, count, names->names[i]), LONGEST);
         gs_plot_row(plot);
     }
     gs_plot_block(plot);
+    gs_free(runs);
 }
 
 static void draw(const struct gs_shown_verify *shown, size_t claim, struct gs_plot *plot) {
@@ -96,7 +108,7 @@ static void draw(const struct gs_shown_verify *shown, size_t claim, struct gs_pl
         gs_free(names.names);
         return;
     }
-    add_names(&names, plot);
+    add_names(shown, &names, plot);
     gs_plot_command(plot, "unset grid; set border 0; set tics scale 0; set size ratio %s",
                     names.count > 2 ? "-1" : "0.6");
     gs_plot_command(plot, "set xrange [0.5:%zu.5]; set yrange [%zu.5:0.5]", names.count,
@@ -104,7 +116,7 @@ static void draw(const struct gs_shown_verify *shown, size_t claim, struct gs_pl
     gs_plot_command(plot, "set palette defined (0 '#FFFFFF', 1 '#0072B2'); set cbrange [0:1]");
     gs_plot_command(plot, "set cblabel 'CKA' textcolor rgb " GS_INK "; set cbtics 0.25");
     gs_plot_command(plot, "set lmargin (narrow ? 11 : 15); if (narrow) { unset colorbox }");
-    gs_plot_command(plot, "set xtics %s", names.count > 6 ? "rotate by -40" : "norotate");
+    gs_plot_command(plot, "set xtics rotate by %s", names.count > 7 ? "-40" : "(narrow ? -40 : 0)");
     gs_plot_command(plot,
                     "plot data index 1 using 1:1:xticlabels(2):yticlabels(2) with points pt -1 "
                     "notitle, data index 0 using 1:2:(0.48):(0.48):3 with boxxyerror fs solid "

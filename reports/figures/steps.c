@@ -107,15 +107,14 @@ static double median_at(const struct gs_steps *steps, double step, double *value
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* At the steps of the first line, which has all that all have. */
-static size_t add_medians(const struct gs_steps *steps, const struct axis *axis, bool zero,
-                          struct gs_plot *plot) {
+/* At the steps of the first line, which has all that all have; step 0 shows every seed. */
+static size_t add_medians(const struct gs_steps *steps, struct gs_plot *plot) {
     size_t rows = 0;
     double *values = steps->lines > 1 ? gs_calloc(steps->count, sizeof *values) : NULL;
     for (size_t i = 0; values && i < steps->count && steps->points[i].line == 0; i++) {
         double step = steps->points[i].step, median = median_at(steps, step, values);
-        if (!isfinite(median) || (step > 0) == zero) continue;
-        add_row(plot, zero ? axis->zero : step, median, median, median);
+        if (!isfinite(median) || !(step > 0)) continue;
+        add_row(plot, step, median, median, median);
         rows++;
     }
     gs_free(values);
@@ -146,8 +145,7 @@ bool gs_steps_panel(struct gs_steps *steps, struct gs_plot *plot) {
     size_t block = plot->blocks;
     size_t before = add_points(steps, &axis, true, &range, plot);
     size_t after = add_points(steps, &axis, false, &range, plot);
-    size_t first_median = add_medians(steps, &axis, true, plot);
-    size_t medians = add_medians(steps, &axis, false, plot);
+    size_t medians = add_medians(steps, plot);
     if (!before && !after) return false;
     gs_range_add(&range, steps->threshold);
     set_axis(&axis, plot);
@@ -156,30 +154,27 @@ bool gs_steps_panel(struct gs_steps *steps, struct gs_plot *plot) {
     gs_plot_command(plot, "set ylabel '%s'; set key tmargin left horizontal Left reverse",
                     steps->ylabel);
     const bool several = steps->lines > 1;
-    const char *thin = several ? "lc rgb " GS_SKY " lw 1.1" : "lc rgb " GS_BLUE " lw 2";
+    const char *thin = several ? "lc rgb " GS_SKY " lw 1.1 dt 1 pt 7 ps 0.35"
+                               : "lc rgb " GS_BLUE " lw 2 dt 1 pt 7 ps 0.5";
     gs_text_put(&plot->script, "plot ");
     if (before)
         gs_text_add(&plot->script,
                     "data index %zu using 1:2:3:4 with %s lc rgb " GS_GREY
-                    " pt 6 ps 0.9 lw 1.4 title 'untrained', ",
+                    " pt 6 ps 0.9 lw 1.4 dt 1 title 'untrained', ",
                     block, several ? "points" : "yerrorbars");
-    if (first_median)
-        gs_text_add(&plot->script,
-                    "data index %zu using 1:2 with points lc rgb " GS_BLUE " pt 7 ps 0.8 notitle, ",
-                    block + 2);
     if (after && !several)
         gs_text_add(&plot->script,
                     "data index %zu using 1:2:3:4 with yerrorbars lc rgb " GS_BLUE
-                    " pt 7 ps 0.6 lw 1.2 notitle, ",
+                    " pt 7 ps 0.6 lw 1.2 dt 1 notitle, ",
                     block + 1);
     if (after)
-        gs_text_add(&plot->script, "data index %zu using 1:2 with lines %s title '%s', ", block + 1,
-                    thin, several ? "each seed" : "run");
+        gs_text_add(&plot->script, "data index %zu using 1:2 with linespoints %s title '%s', ",
+                    block + 1, thin, several ? "each seed" : "run");
     if (medians)
         gs_text_add(&plot->script,
                     "data index %zu using 1:2 with linespoints lc rgb " GS_BLUE
-                    " lw 2.6 pt 7 ps 0.5 title 'median', ",
-                    block + 3);
+                    " lw 2.6 dt 1 pt 7 ps 0.6 title 'median', ",
+                    block + 2);
     gs_plot_command(plot, "%s",
                     isfinite(steps->threshold) ? "keyentry with lines lc rgb " GS_INK
                                                  " lw 1.6 dt 2 title 'threshold'"

@@ -23,9 +23,9 @@ static int height(const struct gs_shown_verify *shown, size_t claim, bool narrow
 /* Marks differ in shape as well as in colour. */
 static const struct {
     const char *verdict, *look, *label;
-} marks[] = {{"pass", "lc rgb " GS_BLUE " pt 7 ps 1 lw 1.8", "passes"},
-             {"fail", "lc rgb " GS_ORANGE " pt 5 ps 1 lw 1.8", "fails"},
-             {"undecided", "lc rgb " GS_INK " pt 13 ps 1.3 lw 1.8", "undecided"}};
+} marks[] = {{"pass", "lc rgb " GS_BLUE " pt 7 ps 1 lw 1.8 dt 1", "passes"},
+             {"fail", "lc rgb " GS_ORANGE " pt 5 ps 1 lw 1.8 dt 1", "fails"},
+             {"undecided", "lc rgb " GS_INK " pt 13 ps 1.3 lw 1.8 dt 1", "undecided"}};
 enum { MARKS = sizeof marks / sizeof *marks, UNTRAINED = MARKS, NAMES };
 
 struct rows {
@@ -89,7 +89,7 @@ static void set_axes(const struct gs_shown_claim *claim, const struct rows *rows
     gs_plot_command(plot, "set border 1; unset grid; set grid x; set ytics scale 0");
     gs_plot_command(plot, "set yrange [%zu.6:0.4]; set lmargin (narrow ? 13 : 16)", rows->count);
     gs_range_set(&rows->range, "x", plot);
-    gs_plot_command(plot, "if (narrow) { set xtics autofreq; set xtics rotate by -30 }");
+    gs_plot_command(plot, "if (narrow) { set xtics rotate by -30 }");
     gs_plot_command(plot, "set xlabel '%s'",
                     !claim->comparison ? "value"
                     : strcmp(claim->comparison, "ratio") == 0
@@ -141,6 +141,16 @@ static void draw(const struct gs_shown_verify *shown, size_t index, struct gs_pl
     gs_free(rows.runs);
 }
 
+static void say_range(struct gs_text *text, const char *before, const struct gs_range *range) {
+    if (!gs_range_known(range)) return;
+    gs_text_put(text, before);
+    if (range->high > range->low)
+        gs_text_interval(text, range->low, range->high, DIGITS);
+    else
+        gs_text_number(text, range->low, DIGITS);
+    gs_text_put(text, ".");
+}
+
 /* "3 of 5 seeds pass; to pass is to be above 0.1. Values: 0.12 to 0.3. Untrained: …" */
 static void say(const struct gs_shown_verify *shown, size_t index, struct gs_text *text) {
     const struct gs_shown_claim *claim = shown->claims + index;
@@ -160,16 +170,8 @@ static void say(const struct gs_shown_verify *shown, size_t index, struct gs_tex
     gs_text_put(text, "; to pass is to be ");
     gs_shown_threshold(text, claim);
     gs_text_put(text, ".");
-    if (gs_range_known(&values)) {
-        gs_text_put(text, " Values: ");
-        gs_text_interval(text, values.low, values.high, DIGITS);
-        gs_text_put(text, ".");
-    }
-    if (gs_range_known(&untrained)) {
-        gs_text_put(text, " Untrained: ");
-        gs_text_interval(text, untrained.low, untrained.high, DIGITS);
-        gs_text_put(text, ".");
-    }
+    say_range(text, " Values: ", &values);
+    say_range(text, " Untrained: ", &untrained);
 }
 
 const struct gs_verify_figure gs_verify_strip = {

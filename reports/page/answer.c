@@ -153,7 +153,23 @@ enum gs_answer gs_answer_of_structure(const struct gs_shown_verify *shown, size_
     return all;
 }
 
-/* "rank.by_training (passed in 0 of 5, failed in 5)" */
+void gs_answer_sum(const struct gs_shown_verify *shown, size_t structure, struct gs_text *text) {
+    enum gs_answer answer = gs_answer_of_structure(shown, structure);
+    size_t of[GS_ANSWERS] = {0}, all = 0;
+    for (size_t claim = 0; claim < shown->claim_count; claim++) {
+        if (!gs_answer_is_about(shown, claim, structure)) continue;
+        enum gs_answer one = gs_answer_of_claim(shown, claim).answer;
+        of[one]++;
+        all += one == GS_ANSWER_NONE ? 0 : 1;
+    }
+    gs_text_put(text, gs_answer_words(answer));
+    if (answer == GS_ANSWER_NONE) return;
+    if (answer == GS_ANSWER_NOT && of[GS_ANSWER_HELD]) gs_text_put(text, " as a whole");
+    gs_text_add(text, ", %zu of %zu %s held", of[GS_ANSWER_HELD], all,
+                all == 1 ? "claim" : "claims");
+}
+
+/* "rank.by_training (0 of 5, failed in 5)" */
 static void say_claim(const struct gs_shown_verify *shown, size_t claim, struct gs_text *text) {
     struct gs_claim_answer answer = gs_answer_of_claim(shown, claim);
     gs_text_add(text, "%s (", shown->claims[claim].name);
@@ -165,8 +181,9 @@ static void say_claim(const struct gs_shown_verify *shown, size_t claim, struct 
     else if (!answer.known)
         gs_text_put(text, "not measured");
     else
-        gs_text_add(text, "passed in %zu of %zu, failed in %zu", answer.passed, answer.seeds,
-                    answer.failed);
+        gs_text_add(text, "passed in %zu of %zu", answer.passed, answer.seeds);
+    if (!answer.pooled && answer.answer == GS_ANSWER_OPEN && answer.known)
+        gs_text_add(text, ", failed in %zu", answer.failed);
     gs_text_put(text, ")");
 }
 

@@ -36,6 +36,8 @@ size_t gs_answer_structures(const struct gs_shown_verify *shown);
 const char *gs_answer_structure(const struct gs_shown_verify *shown, size_t structure);
 bool gs_answer_is_about(const struct gs_shown_verify *shown, size_t claim, size_t structure);
 enum gs_answer gs_answer_of_structure(const struct gs_shown_verify *shown, size_t structure);
+/* "did not hold as a whole, 6 of 7 claims held" */
+void gs_answer_sum(const struct gs_shown_verify *shown, size_t structure, struct gs_text *text);
 /* Which of its claims held, which did not, in one or a few sentences of plain text. */
 void gs_answer_say(const struct gs_shown_verify *shown, size_t structure, struct gs_text *text);
 

@@ -14,7 +14,9 @@ static void put_answers(struct gs_text *text, const struct gs_shown_verify *show
         gs_answer_say(shown, i, &said);
         gs_text_put(text, "- **");
         gs_markdown_text(text, gs_answer_structure(shown, i));
-        gs_text_add(text, ": %s.** ", gs_answer_words(gs_answer_of_structure(shown, i)));
+        gs_text_put(text, ": ");
+        gs_answer_sum(shown, i, text);
+        gs_text_put(text, ".** ");
         gs_markdown_text(text, said.bytes);
         gs_text_put(text, "\n");
         if (said.failed) text->failed = true;
@@ -76,7 +78,8 @@ static void put_claim(struct gs_text *text, const struct gs_shown_verify *shown,
     gs_markdown_text(text, said->says);
     gs_text_put(text, " (");
     gs_markdown_text(text, said->statistic);
-    if (said->comparison) gs_text_add(text, ", as %s to the untrained model's", said->comparison);
+    if (said->comparison)
+        gs_text_add(text, ", as the %s to the untrained model's", said->comparison);
     gs_text_put(text, "; passes when ");
     gs_shown_threshold(text, said);
     gs_text_put(text, ".) ");
@@ -157,7 +160,9 @@ void gs_verify_markdown(struct gs_text *text, const struct gs_shown_verify *show
     for (size_t i = 0; i < gs_answer_structures(shown); i++) {
         gs_text_put(text, "## ");
         gs_markdown_text(text, gs_answer_structure(shown, i));
-        gs_text_add(text, ": %s\n\n", gs_answer_words(gs_answer_of_structure(shown, i)));
+        gs_text_put(text, ": ");
+        gs_answer_sum(shown, i, text);
+        gs_text_put(text, "\n\n");
         for (size_t claim = 0; claim < shown->claim_count; claim++)
             if (gs_answer_is_about(shown, claim, i)) put_claim(text, shown, claim, pictures);
     }

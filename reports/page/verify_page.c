@@ -27,7 +27,9 @@ static void add_answer(struct gs_text *page, const struct gs_shown_verify *shown
         gs_answer_say(shown, i, &said);
         gs_text_put(page, "<li><strong>");
         gs_html_text(page, gs_answer_structure(shown, i));
-        gs_text_add(page, ": %s.</strong> ", gs_answer_words(gs_answer_of_structure(shown, i)));
+        gs_text_put(page, ": ");
+        gs_answer_sum(shown, i, page);
+        gs_text_put(page, ".</strong> ");
         gs_html_text(page, said.bytes);
         gs_text_put(page, "</li>\n");
         if (said.failed) page->failed = true;
@@ -120,7 +122,7 @@ static void add_claim(struct gs_text *page, const struct gs_shown_verify *shown,
     struct gs_text threshold = {0}, statistic = {0};
     gs_text_put(&statistic, said->statistic);
     if (said->comparison)
-        gs_text_add(&statistic, ", as %s to the untrained model's", said->comparison);
+        gs_text_add(&statistic, ", as the %s to the untrained model's", said->comparison);
     gs_shown_threshold(&threshold, said);
     if (threshold.failed || statistic.failed) page->failed = true;
     gs_text_put(page, "<h3 id=\"");
@@ -150,7 +152,9 @@ static void add_structures(struct gs_text *page, const struct gs_shown_verify *s
         gs_text_add(page, "<section aria-labelledby=\"structure-%zu\">\n<h2 id=\"structure-%zu\">",
                     i + 1, i + 1);
         gs_html_text(page, gs_answer_structure(shown, i));
-        gs_text_add(page, ": %s</h2>\n", gs_answer_words(gs_answer_of_structure(shown, i)));
+        gs_text_put(page, ": ");
+        gs_answer_sum(shown, i, page);
+        gs_text_put(page, "</h2>\n");
         for (size_t claim = 0; claim < shown->claim_count; claim++)
             if (gs_answer_is_about(shown, claim, i)) add_claim(page, shown, claim, pictures);
         gs_text_put(page, "</section>\n");

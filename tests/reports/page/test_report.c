@@ -5,6 +5,7 @@
 #include "reports/figures/gnuplot.h"
 #include "reports/page/report.h"
 #include "tests/reports/fixture.h"
+#include "tests/reports/look.h"
 #include "tests/support/support.h"
 
 #include <math.h>
@@ -13,31 +14,6 @@
 #include <string.h>
 
 static bool can_draw;
-
-static const char *inside(const char *folder, const char *name) {
-    static char paths[8][2048];
-    static size_t next;
-    char *path = paths[next++ % 8];
-    snprintf(path, 2048, "%s/%s", folder, name);
-    return path;
-}
-
-static char *read_text(const char *folder, const char *name) {
-    struct gs_mapped_file file;
-    struct gs_error error;
-    gs_assert_ok(gs_file_map(inside(folder, name), &file, &error), &error);
-    char *text = calloc(file.size + 1, 1);
-    assert_non_null(text);
-    memcpy(text, file.bytes, file.size);
-    gs_file_unmap(&file);
-    return text;
-}
-
-static size_t count_of(const char *text, const char *word) {
-    size_t count = 0;
-    for (; (text = strstr(text, word)); text += strlen(word)) count++;
-    return count;
-}
 
 static const char *make(const struct gs_report_run *runs, size_t count, const char *name,
                         struct gs_error *warning) {
@@ -48,12 +24,6 @@ static const char *make(const struct gs_report_run *runs, size_t count, const ch
     return path;
 }
 
-static bool xmllint(const char *arguments, const char *path) {
-    char command[2600];
-    snprintf(command, sizeof command, "xmllint %s --noout '%s' 2>/dev/null", arguments, path);
-    return system(command) == 0;
-}
-
 static void whole_report(void **state) {
     (void)state;
     struct gs_fixture fixture;
@@ -61,26 +31,26 @@ static void whole_report(void **state) {
     gs_fixture_make(&fixture, true);
     gs_fixture_add_layers(&fixture, true);
     const char *folder = make(&fixture.run, 1, "whole", &warning);
-    char *page = read_text(folder, "index.html");
+    char *page = gs_read_text(folder, "index.html");
     for (size_t i = 0; i < gs_figure_count(); i++) {
         char name[128];
         snprintf(name, sizeof name, "figures/%s.svg", gs_figure_at(i)->name);
         assert_non_null(strstr(page, gs_figure_at(i)->title));
         if (!can_draw) continue;
-        assert_true(gs_path_exists(inside(folder, name)));
+        assert_true(gs_path_exists(gs_inside(folder, name)));
         assert_non_null(strstr(page, name));
     }
     if (can_draw) assert_string_equal(warning.what, "");
-    if (can_draw) assert_int_equal(count_of(page, "class=\"panel\""), 0);
+    if (can_draw) assert_int_equal(gs_count_of(page, "class=\"panel\""), 0);
     /* nothing from elsewhere, nothing that runs */
     assert_null(strstr(page, "http:"));
     assert_null(strstr(page, "https:"));
-    assert_int_equal(count_of(page, "<script"), 1);
+    assert_int_equal(gs_count_of(page, "<script"), 1);
     assert_non_null(strstr(page, "<script type=\"application/json\""));
     /* every picture says what it is; every table's heads have a scope */
-    assert_int_equal(count_of(page, "<img "), count_of(page, " alt=\"Figure: "));
-    assert_int_equal(count_of(page, "<th"),
-                     count_of(page, "<th scope=") + count_of(page, "<thead"));
+    assert_int_equal(gs_count_of(page, "<img "), gs_count_of(page, " alt=\"Figure: "));
+    assert_int_equal(gs_count_of(page, "<th"),
+                     gs_count_of(page, "<th scope=") + gs_count_of(page, "<thead"));
     assert_non_null(strstr(page, "lang=\"en\""));
     assert_non_null(strstr(page, "width=device-width"));
     /* key values with interval and the untrained value */
@@ -105,11 +75,11 @@ static void without_layers(void **state) {
     struct gs_fixture fixture;
     gs_fixture_make(&fixture, false);
     const char *folder = make(&fixture.run, 1, "single", NULL);
-    char *page = read_text(folder, "index.html");
+    char *page = gs_read_text(folder, "index.html");
     assert_null(strstr(page, "Layers side"));
     assert_null(strstr(page, "by layer"));
     assert_null(strstr(page, "class=\"layers\""));
-    assert_false(gs_path_exists(inside(folder, "figures/layers.svg")));
+    assert_false(gs_path_exists(gs_inside(folder, "figures/layers.svg")));
     free(page);
     gs_fixture_free(&fixture);
 }
@@ -120,10 +90,10 @@ static void escaping(void **state) {
     struct gs_fixture fixture;
     gs_fixture_make(&fixture, false);
     const char *folder = make(&fixture.run, 1, "hostile", NULL);
-    char *page = read_text(folder, "index.html");
+    char *page = gs_read_text(folder, "index.html");
     assert_null(strstr(page, "held-out <b>"));
-    assert_int_equal(count_of(page, "</script>"), 1);
-    assert_int_equal(count_of(page, "</pre>"), 1);
+    assert_int_equal(gs_count_of(page, "</script>"), 1);
+    assert_int_equal(gs_count_of(page, "</pre>"), 1);
     assert_non_null(strstr(page, "<td class=\"text\">&lt;/script&gt;</td>"));
     assert_non_null(strstr(page, "<td class=\"text\">▁the</td>"));
     assert_non_null(strstr(page, "<td class=\"text\">`touch pwned`</td>"));
@@ -138,52 +108,9 @@ static void escaping(void **state) {
 
 static void well_formed(void **state) {
     (void)state;
-    if (system("xmllint --version 2>/dev/null >/dev/null") != 0) {
-        print_message("skipped: xmllint is absent\n");
-        skip();
-    }
     struct gs_fixture fixture;
     gs_fixture_make(&fixture, true);
-    const char *folder = make(&fixture.run, 1, "formed", NULL);
-    /* As XML, with the void elements closed: every tag opened is closed, every attribute quoted,
-     * and no id stands twice (xmllint checks ids of HTML). */
-    char *page = read_text(folder, "index.html");
-    char *xml = calloc(2 * strlen(page) + 1, 1), *out = xml;
-    assert_non_null(xml);
-    const char *from = strstr(page, "<html");
-    static const char *const voids[] = {"<meta ", "<img ", "<source ", "<br"};
-    bool in_void = false;
-    for (; *from; from++) {
-        if (strncmp(from, "&nbsp;", 6) == 0) {
-            from += 5;
-            *out++ = ' ';
-            continue;
-        }
-        for (size_t i = 0; i < 4; i++)
-            if (strncmp(from, voids[i], strlen(voids[i])) == 0) in_void = true;
-        if (in_void && *from == '>') {
-            *out++ = '/';
-            in_void = false;
-        }
-        *out++ = *from;
-    }
-    const char *path = gs_scratch_file("page.xml", xml, (size_t)(out - xml));
-    if (!xmllint("", path)) fail_msg("%s is not well formed", path);
-    free(xml);
-    for (const char *id = page; (id = strstr(id, " id=\"")); id++) {
-        char word[128];
-        size_t length = strcspn(id + 5, "\"");
-        snprintf(word, sizeof word, " id=\"%.*s\"", (int)length, id + 5);
-        assert_int_equal(count_of(page, word), 1);
-    }
-    /* every link inside the page has its target */
-    for (const char *link = page; (link = strstr(link, "href=\"#")); link++) {
-        char word[128];
-        size_t length = strcspn(link + 7, "\"");
-        snprintf(word, sizeof word, " id=\"%.*s\"", (int)length, link + 7);
-        assert_int_equal(count_of(page, word), 1);
-    }
-    free(page);
+    gs_assert_page(gs_inside(make(&fixture.run, 1, "formed", NULL), "index.html"));
     gs_fixture_free(&fixture);
 }
 
@@ -195,7 +122,7 @@ static void json_round_trip(void **state) {
     const char *folder = make(&fixture.run, 1, "json", NULL);
     struct gs_results *results;
     struct gs_error error;
-    gs_assert_ok(gs_results_read(inside(folder, "results.json"), &results, &error), &error);
+    gs_assert_ok(gs_results_read(gs_inside(folder, "results.json"), &results, &error), &error);
     assert_string_equal(gs_results_command(results), "report");
     struct gs_value value;
     assert_true(gs_results_find(results, "state_norm.mean", &value));
@@ -229,7 +156,7 @@ static void name_clash(void **state) {
     const char *folder = make(&run, 1, "clash", NULL);
     struct gs_results *results;
     struct gs_error error;
-    gs_assert_ok(gs_results_read(inside(folder, "results.json"), &results, &error), &error);
+    gs_assert_ok(gs_results_read(gs_inside(folder, "results.json"), &results, &error), &error);
     struct gs_value value;
     assert_int_equal(gs_results_count(results), 3);
     assert_true(gs_results_find(results, "rows", &value) && value.value == 10);
@@ -249,17 +176,17 @@ static void several_traces(void **state) {
         runs[i] = fixtures[i].run;
     }
     const char *folder = make(runs, 2, "several", NULL);
-    char *page = read_text(folder, "index.html");
+    char *page = gs_read_text(folder, "index.html");
     assert_non_null(strstr(page, "2 traces side by side"));
-    assert_int_equal(count_of(page, "<td>gpn_m, predicted</td>"), 2);
-    assert_int_equal(count_of(page, " id=\"trace01_geometry\""), 1);
-    assert_int_equal(count_of(page, " id=\"trace02_geometry\""), 1);
-    assert_true(gs_path_exists(inside(folder, "csv/trace02_geometry_spectrum.csv")));
-    assert_true(gs_path_exists(inside(folder, "csv/trace01_null_geometry_spectrum.csv")));
-    if (can_draw) assert_true(gs_path_exists(inside(folder, "figures/trace02_spectrum.svg")));
+    assert_int_equal(gs_count_of(page, "<td>gpn_m, predicted</td>"), 2);
+    assert_int_equal(gs_count_of(page, " id=\"trace01_geometry\""), 1);
+    assert_int_equal(gs_count_of(page, " id=\"trace02_geometry\""), 1);
+    assert_true(gs_path_exists(gs_inside(folder, "csv/trace02_geometry_spectrum.csv")));
+    assert_true(gs_path_exists(gs_inside(folder, "csv/trace01_null_geometry_spectrum.csv")));
+    if (can_draw) assert_true(gs_path_exists(gs_inside(folder, "figures/trace02_spectrum.svg")));
     struct gs_results *results;
     struct gs_error error;
-    gs_assert_ok(gs_results_read(inside(folder, "results.json"), &results, &error), &error);
+    gs_assert_ok(gs_results_read(gs_inside(folder, "results.json"), &results, &error), &error);
     struct gs_value value;
     assert_true(gs_results_find(results, "trace02.loss", &value));
     assert_true(gs_results_find(results, "trace01.null.loss", &value));
@@ -280,14 +207,14 @@ static void absent_parts(void **state) {
         run.absent[part] = "give --checkpoint FILE <and> more";
         snprintf(name, sizeof name, "absent%zu", part);
         const char *folder = make(&run, 1, name, NULL);
-        char *page = read_text(folder, "index.html");
-        assert_int_equal(count_of(page, "Not made: give --checkpoint FILE &lt;and&gt; more"), 1);
+        char *page = gs_read_text(folder, "index.html");
+        assert_int_equal(gs_count_of(page, "Not made: give --checkpoint FILE &lt;and&gt; more"), 1);
         free(page);
     }
     gs_fixture_free(&fixture);
     struct gs_report_run bare = {.name = ""};
-    char *page = read_text(make(&bare, 1, "bare", NULL), "index.html");
-    assert_int_equal(count_of(page, "Not made: it was not asked for"), GS_PARTS);
+    char *page = gs_read_text(make(&bare, 1, "bare", NULL), "index.html");
+    assert_int_equal(gs_count_of(page, "Not made: it was not asked for"), GS_PARTS);
     free(page);
 }
 
@@ -304,14 +231,14 @@ static void without_gnuplot(void **state) {
     setenv("PATH", path, 1);
     free(path);
     assert_non_null(strstr(warning.what, "gnuplot"));
-    char *page = read_text(folder, "index.html");
-    assert_int_equal(count_of(page, "The picture could not be drawn; the numbers are kept."),
+    char *page = gs_read_text(folder, "index.html");
+    assert_int_equal(gs_count_of(page, "The picture could not be drawn; the numbers are kept."),
                      gs_figure_count());
     assert_non_null(strstr(page, "install gnuplot"));
-    assert_int_equal(count_of(page, "<img "), 0);
+    assert_int_equal(gs_count_of(page, "<img "), 0);
     assert_non_null(strstr(page, "<details open><summary>Numbers"));
-    assert_true(gs_path_exists(inside(folder, "csv/geometry_spectrum.csv")));
-    assert_true(gs_path_exists(inside(folder, "results.json")));
+    assert_true(gs_path_exists(gs_inside(folder, "csv/geometry_spectrum.csv")));
+    assert_true(gs_path_exists(gs_inside(folder, "results.json")));
     free(page);
     gs_fixture_free(&fixture);
 }
@@ -327,10 +254,10 @@ static void existing_output(void **state) {
     gs_assert_ok(gs_report_write(&report, folder, true, NULL, NULL, &error), &error);
     /* a folder that is not a report is never replaced */
     const char *home = gs_scratch_path("home");
-    gs_assert_ok(gs_folder_create(inside(home, "csv"), &error), &error);
+    gs_assert_ok(gs_folder_create(gs_inside(home, "csv"), &error), &error);
     gs_assert_error(gs_report_write(&report, home, true, NULL, NULL, &error), GS_EXISTS, &error,
                     "not a report", "home");
-    assert_true(gs_path_exists(inside(home, "csv")));
+    assert_true(gs_path_exists(gs_inside(home, "csv")));
     gs_assert_error(gs_report_write(&report, "", true, NULL, NULL, &error), GS_USAGE, &error, "-o");
 }
 
@@ -350,7 +277,7 @@ static void nothing_half_made(void **state) {
     const char *parent = gs_scratch_path("stopped");
     gs_assert_ok(gs_folder_create(parent, &error), &error);
     assert_int_equal(
-        gs_report_write(&report, inside(parent, "out"), false, &progress, NULL, &error),
+        gs_report_write(&report, gs_inside(parent, "out"), false, &progress, NULL, &error),
         GS_INTERRUPTED);
     char **names;
     size_t count;
