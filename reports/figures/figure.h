@@ -36,6 +36,7 @@ struct gs_report_run {
     const char *path, *sha256, *model, *stream, *created, *creator, *config;
     const char *checkpoint_path, *checkpoint_sha256, *null_path;
     int64_t step, parameters;
+    int64_t seed; /* of the training; with config it says which traces are of one run */
     uint64_t rows, sequences;
 };
 

@@ -151,8 +151,8 @@ bool gs_steps_panel(struct gs_steps *steps, struct gs_plot *plot) {
     set_axis(&axis, plot);
     gs_range_set(&range, "y", plot);
     set_threshold(steps, plot);
-    gs_plot_command(plot, "set ylabel '%s'; set key tmargin left horizontal Left reverse",
-                    steps->ylabel);
+    gs_plot_command(plot, "set ylabel '%s'; %s", steps->ylabel,
+                    steps->keyless ? "unset key" : "set key tmargin left horizontal Left reverse");
     const bool several = steps->lines > 1;
     const char *thin = several ? "lc rgb " GS_SKY " lw 1.1 dt 1 pt 7 ps 0.35"
                                : "lc rgb " GS_BLUE " lw 2 dt 1 pt 7 ps 0.5";

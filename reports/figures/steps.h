@@ -17,6 +17,7 @@ struct gs_steps {
     double threshold;   /* a line across; NaN: none */
     bool above;         /* values above the threshold pass: that side is shaded */
     const char *ylabel; /* our own words */
+    bool keyless;       /* without a key: one of several panels */
 };
 
 /* One panel of the plot with its own blocks: thin lines, their median thick where there are several

@@ -3,6 +3,7 @@
 #include "reports/page/html.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Labels are in the field's words; the name in the results stands beside each. */
@@ -102,12 +103,38 @@ static void add_cell(struct gs_text *page, const struct gs_results *results, con
     gs_text_put(page, "</td>");
 }
 
+/* What training did: how many times the untrained value, or how much more where a ratio has no
+ * meaning, with its interval. */
+static void add_change(struct gs_text *page, const struct gs_results *results,
+                       const struct key *key) {
+    static const char *const kinds[] = {"ratio", "difference"};
+    struct gs_value value;
+    gs_text_put(page, "<td>");
+    for (size_t i = 0; i < 2; i++) {
+        char name[96];
+        snprintf(name, sizeof name, "%s.%s", kinds[i], key->name);
+        if (!gs_figure_value(results, name, &value)) continue;
+        gs_text_put(page, i == 0 ? "× " : value.value < 0 ? "" : "+");
+        gs_text_number(page, value.value, key->digits);
+        if (value.has_interval) {
+            gs_text_put(page, "<br><span class=\"none\">");
+            gs_text_interval(page, value.low, value.high, key->digits);
+            gs_text_put(page, "</span>");
+        }
+        gs_text_put(page, "</td>");
+        return;
+    }
+    gs_text_put(page, "<span class=\"none\">–</span></td>");
+}
+
 void gs_page_key_values(struct gs_text *page, const struct gs_report_run *run) {
     bool null = has_null(run);
     gs_text_put(page, "<div class=\"scroll\"><table class=\"keys\"><thead><tr>"
                       "<th scope=\"col\">Measure</th><th scope=\"col\">Value</th>"
                       "<th scope=\"col\">95&nbsp;% interval</th>");
-    if (null) gs_text_put(page, "<th scope=\"col\">Untrained</th>");
+    if (null)
+        gs_text_put(page, "<th scope=\"col\">Untrained</th>"
+                          "<th scope=\"col\">Against untrained</th>");
     gs_text_put(page, "</tr></thead><tbody>\n");
     for (size_t i = 0; i < KEYS; i++) {
         struct gs_value value;
@@ -122,6 +149,7 @@ void gs_page_key_values(struct gs_text *page, const struct gs_report_run *run) {
             add_cell(page, run->results[keys[i].part], keys[i].null_name, keys[i].digits);
         else if (null)
             add_cell(page, untrained, keys[i].name, keys[i].digits);
+        if (null) add_change(page, run->results[keys[i].part], keys + i);
         gs_text_put(page, "</tr>\n");
     }
     gs_text_put(page, "</tbody></table></div>\n");

@@ -10,6 +10,8 @@
 #include "core/base/json.h"
 #include "core/base/memory.h"
 #include "core/models/model.h"
+#include "core/results/replicates.h"
+#include "reports/page/beside_untrained.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -134,6 +136,7 @@ static enum gs_status measure_part(const struct job *job, enum gs_part part, con
                                    struct gs_error *error) {
     *results = gs_results_create(gs_part_command(part));
     if (!*results) return gs_fail_memory(error, 0, "the results");
+    if (job->inputs->null) gs_results_keep_replicates(*results);
     const char *path = gs_trace_info(job->trace)->path;
     enum gs_status status = gs_results_source(*results, path, sha256, error);
     if (status == GS_OK && job->null && part == GS_PART_RETENTION)
@@ -194,6 +197,10 @@ static enum gs_status measure_null(const struct gs_report_inputs *inputs,
             measure_part(&job, part, measured->null_sha256, NULL, results, error);
         if (status != GS_OK) return status;
         measured->run.null_results[part] = *results;
+        status = gs_report_beside_untrained(measured->owned[part], *results,
+                                            gs_untrained_same_rows(measured->trace, measured->null),
+                                            error);
+        if (status != GS_OK) return status;
     }
     return GS_OK;
 }
@@ -255,6 +262,7 @@ static enum gs_status describe(const struct gs_report_inputs *inputs,
     run->checkpoint_sha256 = info->checkpoint_sha256;
     run->null_path = measured->null ? gs_trace_info(measured->null)->path : NULL;
     run->step = info->step;
+    run->seed = info->seed;
     run->sequences = info->sequences;
     for (size_t i = 0; i < info->sequences; i++) run->rows += info->rows_written[i];
     return measured->name ? GS_OK : gs_fail_memory(error, 0, "a name");

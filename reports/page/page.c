@@ -1,10 +1,12 @@
 #include "reports/page/page.h"
 
+#include "reports/figures/training.h"
 #include "reports/page/html.h"
 #include "reports/page/key_values.h"
 #include "reports/page/layers.h"
 #include "reports/page/merge.h"
 #include "reports/page/provenance.h"
+#include "reports/page/training.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -133,6 +135,8 @@ static void add_contents(struct gs_text *page, const struct gs_report *report) {
             gs_text_add(page, "<li><a href=\"#%s\">%s</a></li>\n",
                         gs_part_command((enum gs_part)part), gs_part_title((enum gs_part)part));
     }
+    if (gs_training_applies(report->runs, report->run_count))
+        gs_text_put(page, "<li><a href=\"#training\">As training went on</a></li>\n");
     for (size_t run = 0; report->run_count > 1 && run < report->run_count; run++) {
         char prefix[32];
         gs_report_prefix(report, run, '_', prefix);
@@ -152,7 +156,8 @@ static void add_provenance(struct gs_text *page, const struct gs_report *report,
 }
 
 void gs_page_write(struct gs_text *page, const struct gs_report *report,
-                   const struct gs_panel *panels, const struct gs_json *merged) {
+                   const struct gs_panel *panels, const struct gs_picture *training,
+                   const struct gs_json *merged) {
     bool one = report->run_count == 1;
     struct gs_text title = {0};
     if (one)
@@ -174,6 +179,7 @@ void gs_page_write(struct gs_text *page, const struct gs_report *report,
     add_contents(page, report);
     gs_text_put(page, "</header>\n<main>\n");
     if (!one) {
+        gs_page_training(page, report, training);
         gs_text_put(page, "<h2>Key values of all traces</h2>\n");
         gs_page_compare(page, report->runs, report->run_count);
     }

@@ -6,6 +6,7 @@
 #include "reports/page/folder.h"
 #include "reports/page/merge.h"
 #include "reports/page/page.h"
+#include "reports/page/training.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -121,10 +122,10 @@ static enum gs_status write_json(const struct gs_json *json, const char *folder,
 }
 
 static enum gs_status write_page(const struct gs_report *report, const struct gs_panel *panels,
-                                 const struct gs_json *json, const char *folder,
-                                 struct gs_error *error) {
+                                 const struct gs_picture *training, const struct gs_json *json,
+                                 const char *folder, struct gs_error *error) {
     struct gs_text page = {0};
-    gs_page_write(&page, report, panels, json);
+    gs_page_write(&page, report, panels, training, json);
     enum gs_status status = gs_text_check(&page, "the page", error);
     if (status == GS_OK) status = write_text(folder, "index.html", page.bytes, page.size, error);
     gs_text_free(&page);
@@ -146,7 +147,9 @@ static enum gs_status fill(const struct gs_report *report, const char *folder,
         status = write_csv(report, run, csv, error);
     drawing.folder = figures;
     if (status == GS_OK) status = make_panels(report, panels, &drawing, progress, error);
-    if (status == GS_OK) status = write_page(report, panels, json, folder, error);
+    struct gs_picture training = {GS_PANEL_NONE, ""};
+    if (status == GS_OK) gs_page_draw_training(report, &drawing, &training);
+    if (status == GS_OK) status = write_page(report, panels, &training, json, folder, error);
     gs_free(csv);
     gs_free(figures);
     return status;

@@ -5,6 +5,10 @@
  *     figures/         each figure as NAME.svg and, for phones, NAME-narrow.svg
  *     csv/             every table and all values, <analysis>_<table>.csv
  *
+ * Traces of one run at several steps are drawn against the step, too: figures/training.svg.
+ * What training did to a value, ratio.X and difference.X, stands with the analysis when the
+ * untrained model was given.
+ *
  * In results.json names are those of the analyses. The untrained model's stand behind "null.", and
  * with several traces the trace's number goes before: "trace02.null.stable_rank.centered". What an
  * untrained comparison inside an analysis is called stays as it is. In CSV names the same parts are

@@ -147,6 +147,15 @@ static void full_trace(void **state) {
     double norm = number(run->results[GS_PART_GEOMETRY], "mean_norm");
     double null_norm = number(run->null_results[GS_PART_GEOMETRY], "mean_norm");
     gs_assert_near("mean norm", norm, sqrt(WIDTH), 0.3, 0);
+    /* what training did, with an interval: the untrained states are twice as long */
+    struct gs_value ratio;
+    assert_true(gs_results_find(run->results[GS_PART_GEOMETRY], "ratio.mean_norm", &ratio));
+    gs_assert_near("ratio", ratio.value,
+                   number(run->results[GS_PART_GEOMETRY], "mean_norm") / null_norm, 0, 1e-12);
+    assert_true(ratio.has_interval && ratio.low < ratio.value && ratio.value < ratio.high);
+    gs_assert_near("difference", number(run->results[GS_PART_GEOMETRY], "difference.mean_norm"),
+                   number(run->results[GS_PART_GEOMETRY], "mean_norm") - null_norm, 0, 1e-12);
+    assert_false(gs_results_find(run->results[GS_PART_GEOMETRY], "null.mean_norm", &ratio));
     gs_assert_near("mean norm, untrained", null_norm, 2 * sqrt(WIDTH), 0.6, 0);
     struct gs_report report = {run, 1, inputs.command_line};
     gs_assert_ok(gs_report_write(&report, gs_scratch_path("full"), false, NULL, NULL, &error),

@@ -3,6 +3,7 @@
 #include "core/base/memory.h"
 #include "core/results/results.h"
 #include "reports/figures/gnuplot.h"
+#include "reports/figures/training.h"
 #include "reports/page/report.h"
 #include "tests/reports/fixture.h"
 #include "tests/reports/look.h"
@@ -195,6 +196,42 @@ static void several_traces(void **state) {
     for (size_t i = 0; i < 2; i++) gs_fixture_free(&fixtures[i]);
 }
 
+/* Traces of one run at several steps are drawn against the step; of different runs they are not. */
+static void training(void **state) {
+    (void)state;
+    struct gs_fixture fixture;
+    struct gs_report_run runs[4];
+    gs_fixture_make(&fixture, false);
+    for (size_t i = 0; i < 4; i++) {
+        runs[i] = fixture.run;
+        runs[i].step = i % 2 ? 600 : 0;
+        runs[i].seed = i < 2 ? 1 : 2;
+    }
+    const char *folder = make(runs, 4, "training", NULL);
+    char *page = gs_read_text(folder, "index.html");
+    assert_int_equal(gs_count_of(page, " id=\"training\""), 1);
+    assert_non_null(strstr(page, "4 traces of 2 runs, from step 0 to step 600; step 0, the "
+                                 "untrained model, stands apart at the left. A thin line"));
+    if (can_draw) assert_true(gs_path_exists(gs_inside(folder, "figures/training-narrow.svg")));
+    gs_assert_page(gs_inside(folder, "index.html"));
+    free(page);
+    struct gs_plot plot = {0};
+    gs_training_draw(runs, 2, &plot);
+    assert_null(plot.empty);
+    struct gs_value loss;
+    char row[64];
+    assert_true(gs_figure_value(fixture.run.results[GS_PART_LOSS], "loss", &loss));
+    snprintf(row, sizeof row, "600\t%.12g\t", loss.value);
+    assert_non_null(strstr(plot.data.bytes, row));
+    gs_plot_free(&plot);
+    runs[1].seed = 2; /* one step of each run */
+    assert_false(gs_training_applies(runs, 2));
+    page = gs_read_text(make(runs, 2, "apart", NULL), "index.html");
+    assert_null(strstr(page, "As training went on"));
+    free(page);
+    gs_fixture_free(&fixture);
+}
+
 /* What was not made is a panel with the option to give; nothing else is lost. */
 static void absent_parts(void **state) {
     (void)state;
@@ -306,11 +343,11 @@ int main(int argc, char **argv) {
     can_draw = gs_gnuplot_probe(&error) == GS_OK;
     if (!can_draw) print_message("pictures are skipped: %s\n", error.what);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_report),     cmocka_unit_test(without_layers),
-        cmocka_unit_test(escaping),         cmocka_unit_test(well_formed),
-        cmocka_unit_test(json_round_trip),  cmocka_unit_test(name_clash),
-        cmocka_unit_test(several_traces),   cmocka_unit_test(absent_parts),
-        cmocka_unit_test(without_gnuplot),  cmocka_unit_test(existing_output),
-        cmocka_unit_test(nothing_half_made)};
+        cmocka_unit_test(whole_report),    cmocka_unit_test(without_layers),
+        cmocka_unit_test(escaping),        cmocka_unit_test(well_formed),
+        cmocka_unit_test(json_round_trip), cmocka_unit_test(name_clash),
+        cmocka_unit_test(several_traces),  cmocka_unit_test(training),
+        cmocka_unit_test(absent_parts),    cmocka_unit_test(without_gnuplot),
+        cmocka_unit_test(existing_output), cmocka_unit_test(nothing_half_made)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
