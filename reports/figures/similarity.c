@@ -134,7 +134,10 @@ static void say_range(struct gs_text *text, const struct gs_table *table, const 
         gs_range_add(&range, gs_shown_number(table, row, column));
     if (!gs_range_known(&range)) return;
     gs_text_add(text, "%s%s ", text->size ? "; " : "", words);
-    gs_text_interval(text, range.low, range.high, 3);
+    if (range.high > range.low)
+        gs_text_interval(text, range.low, range.high, 3);
+    else
+        gs_text_number(text, range.low, 3);
 }
 
 static void say(const struct gs_shown_verify *shown, size_t claim, struct gs_text *text) {
@@ -144,7 +147,7 @@ static void say(const struct gs_shown_verify *shown, size_t claim, struct gs_tex
     struct gs_text ranges = {0};
     say_range(&ranges, table, "cka", "CKA");
     say_range(&ranges, table, "procrustes", "Procrustes distance");
-    say_range(&ranges, table, "default_overlap", "default tokens in common");
+    say_range(&ranges, table, "default_overlap", "overlap of the default tokens (Jaccard)");
     say_range(&ranges, table, "unigram_cosine", "cosine of the unigram fits");
     if (ranges.failed) text->failed = true;
     if (ranges.size) {

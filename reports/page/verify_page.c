@@ -188,7 +188,8 @@ static void add_between(struct gs_text *page, const struct gs_shown_verify *show
     gs_text_put(page,
                 "<section aria-labelledby=\"between\">\n<h2 id=\"between\">Between seeds</h2>\n"
                 "<p>On the same text: CKA of the states (1: the same up to rotation and scale), "
-                "Procrustes distance (0: the same), how many of the default tokens two seeds have "
+                "Procrustes distance (0: the same), which share of the default tokens of either "
+                "two seeds have "
                 "in common, and the cosine of their unigram fits.</p>\n");
     add_figure(page, shown, &pictures->similarity);
     gs_text_put(page, "</section>\n");

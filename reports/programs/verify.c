@@ -109,7 +109,8 @@ static enum gs_status write_folder(const struct gs_call *call, const struct gs_c
                                           .title = claims->title,
                                           .about = claims->about,
                                           .claims_path = claims->source,
-                                          .claims_sha256 = claims->sha256};
+                                          .claims_sha256 = claims->sha256,
+                                          .command_line = call->command_line};
     struct gs_error warning;
     enum gs_status status =
         gs_verify_write(&shown, call->output, call->force, call->progress, &warning, error);
