@@ -167,7 +167,9 @@ void gs_verify_markdown(struct gs_text *text, const struct gs_shown_verify *show
             if (gs_answer_is_about(shown, claim, i)) put_claim(text, shown, claim, pictures);
     }
     put_pools(text, shown, pictures);
-    put_table(text, shown->results, "pairs", "Between seeds");
+    gs_text_put(text, "## Between seeds\n\n");
+    put_figure(text, shown, &pictures->similarity);
+    put_table(text, shown->results, "pairs", NULL);
     put_table(text, shown->results, "emergence_holds", "The step from which each claim holds");
     put_sources(text, shown, document);
 }
