@@ -47,7 +47,7 @@ static enum gs_status fail_unknown(const struct object *object, const char *what
     char list[200] = "";
     size_t used = 0;
     for (size_t i = 0; i < count; i++)
-        if (known[i] && used + strlen(known[i]) + 3 < sizeof list)
+        if (used + strlen(known[i]) + 3 < sizeof list)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
                                      known[i]);
     fail_at(object, what, found, error);
@@ -98,7 +98,7 @@ static enum gs_status take_word(const struct object *object, const char *key,
     const char *found = gs_json_string(gs_json_get(object->json, key));
     if (!found) return fail_type(object, key, "text", error);
     for (*index = 0; *index < count; ++*index)
-        if (words[*index] && strcmp(found, words[*index]) == 0) return GS_OK;
+        if (strcmp(found, words[*index]) == 0) return GS_OK;
     char what[64];
     snprintf(what, sizeof what, "unknown %s", key);
     return fail_unknown(object, what, found, words, count, error);
@@ -115,9 +115,9 @@ static enum gs_status take_comparison(const struct object *object, struct gs_cla
     if (!has_against) return fail_at(object, "a comparison needs", "against", error);
     if (!has_comparison) return fail_at(object, "against needs a", "comparison", error);
     enum gs_status status = take_word(object, "against", against, 1, &index, error);
-    if (status == GS_OK)
-        status = take_word(object, "comparison", comparisons, COMPARISONS, &index, error);
-    if (status == GS_OK) claim->comparison = (enum gs_claim_comparison)index;
+    if (status == GS_OK) /* those with a name: the first is none */
+        status = take_word(object, "comparison", comparisons + 1, COMPARISONS - 1, &index, error);
+    if (status == GS_OK) claim->comparison = (enum gs_claim_comparison)(index + 1);
     return status;
 }
 
