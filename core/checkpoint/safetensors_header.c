@@ -39,7 +39,10 @@ enum gs_status gs_safetensors_parse_header(const unsigned char *bytes, size_t si
     if (length < 2 || text[0] != '{') {
         gs_fail(error, GS_FORMAT, "the safetensors header is not a JSON object");
         gs_error_expected(error, "'{' as its first byte");
-        gs_error_found(error, length ? "byte 0x%02x" : "an empty header", (unsigned char)text[0]);
+        if (length)
+            gs_error_found(error, "byte 0x%02x", (unsigned char)text[0]);
+        else
+            gs_error_found(error, "an empty header");
         gs_error_where(error, "%s", path);
         return GS_FORMAT;
     }
