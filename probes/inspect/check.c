@@ -86,7 +86,7 @@ static enum gs_status check_config(const char *path, char *summary, size_t size,
     struct gs_model *model = NULL;
     enum gs_status status = gs_training_config_read(path, NULL, &config, error);
     if (status != GS_OK) return status;
-    status = gs_model_from_config(config->object, path, &model, error);
+    status = gs_model_outline_from_config(config->object, path, &model, error);
     if (status == GS_OK)
         snprintf(summary, size, "a config \"%s\" of kind %s, %zu parameters", config->name,
                  gs_model_kind(model), gs_model_parameters(model)->count);

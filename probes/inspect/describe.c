@@ -121,7 +121,7 @@ static void describe_config(struct gs_sheet *sheet, const char *path) {
     gs_sheet_whole(sheet, "tokens_per_step",
                    (int64_t)(config->batch_size * config->grad_accum * config->seq_len));
     if (sheet->status == GS_OK)
-        sheet->status = gs_model_from_config(config->object, path, &model, sheet->error);
+        sheet->status = gs_model_outline_from_config(config->object, path, &model, sheet->error);
     if (sheet->status == GS_OK) {
         parameter_facts(sheet, model, false);
         gs_model_destroy(model);
