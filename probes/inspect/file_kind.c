@@ -3,6 +3,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
+#include "core/base/zip_archive.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/checkpoint/tensor_file.h"
 #include "probes/arrays/array_file.h"
@@ -133,6 +134,16 @@ static bool looks_like_tokenizer(const struct gs_mapped_file *file) {
            file->bytes[1] < 0x80;
 }
 
+/* An archive of no known content: mostly one that is damaged, and then what is wrong with it. */
+static enum gs_status fail_archive(const char *path, const struct gs_mapped_file *file,
+                                   struct gs_error *error) {
+    struct gs_zip *zip;
+    enum gs_status status = gs_zip_open(file->bytes, file->size, path, &zip, error);
+    if (status != GS_OK) return status;
+    gs_zip_close(zip);
+    return fail_unknown(path, "an archive that is neither PyTorch's nor numpy's", error);
+}
+
 static enum gs_status recognise_bytes(const char *path, const struct gs_mapped_file *file,
                                       enum gs_file_kind *kind, struct gs_error *error) {
     if (file->size == 0) return fail_unknown(path, "an empty file", error);
@@ -148,6 +159,8 @@ static enum gs_status recognise_bytes(const char *path, const struct gs_mapped_f
         *kind = GS_KIND_TOKENIZER;
     else if (looks_like_ids(file))
         *kind = GS_KIND_IDS;
+    else if (gs_zip_recognise(file->bytes, file->size))
+        return fail_archive(path, file, error);
     else
         return fail_unknown(path, "bytes of none of these", error);
     return GS_OK;
