@@ -387,6 +387,14 @@ static enum gs_status read_body(struct gs_results *results, const struct gs_json
     return status;
 }
 
+/* Errors of the parts name the part: the file, too. */
+static void name_file(struct gs_error *error, const char *where) {
+    char inside[sizeof error->where];
+    if (!error || strstr(error->where, where)) return;
+    memcpy(inside, error->where, sizeof inside);
+    gs_error_where(error, "%s, %s", where, inside);
+}
+
 enum gs_status gs_results_from_json(const struct gs_json *json, const char *where,
                                     struct gs_results **results, struct gs_error *error) {
     *results = NULL;
@@ -395,6 +403,7 @@ enum gs_status gs_results_from_json(const struct gs_json *json, const char *wher
     struct gs_results *made = gs_results_create(gs_json_string(gs_json_get(json, "command")));
     if (!made) return gs_fail_memory(error, sizeof *made, "results");
     status = read_body(made, json, where, error);
+    if (status != GS_OK) name_file(error, where);
     if (status == GS_OK)
         *results = made;
     else
