@@ -1,9 +1,10 @@
 #!/bin/sh
-# Makes a machine ready for gpnscope: sh core/setup.sh [build] [test] [lint] [demo]
+# Makes a machine ready for gpnscope: sh core/setup.sh [build] [test] [lint] [fuzz] [demo]
 #
 #   build   compiler, cmake, ninja, libraries (this alone when nothing is named)
 #   test    what the tests need besides: cmocka, HDF5's tools, gnuplot
 #   lint    for tests that are skipped without it: valgrind, clang-format 14, shellcheck
+#   fuzz    clang and its OpenMP, for fuzzing with coverage (tests/fuzz)
 #   demo    what reports/demo.sh needs besides: gnuplot, and English text, without which it still runs
 #
 # On Debian and Ubuntu, as root or with sudo that asks for no password, what is missing is installed
@@ -50,6 +51,11 @@ has_openmp() { [ "$(uname -s)" != Darwin ] || [ -d /opt/homebrew/opt/libomp ] ||
 has_text() { have diatheke && ls /usr/share/sword/mods.d/engWEB*.conf >/dev/null 2>&1; }
 has_format() { have clang-format-14 || { have clang-format && clang-format --version | grep -q 'version 14\.'; }; }
 
+has_clang_openmp() { # ask it: it keeps its header beside itself
+    printf '#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n' |
+        clang -x c -fopenmp -o /dev/null - 2>/dev/null
+}
+
 # profile | check | Debian | Fedora | Homebrew; "-" where that system has no such package, or needs none
 needs() {
     cat <<'END'
@@ -73,6 +79,8 @@ test|have gnuplot|gnuplot-nox|gnuplot-minimal|gnuplot
 lint|have valgrind|valgrind|valgrind|-
 lint|has_format|clang-format-14|-|-
 lint|have shellcheck|shellcheck|ShellCheck|shellcheck
+fuzz|have clang|clang|clang|llvm
+fuzz|has_clang_openmp|libomp-dev|libomp-devel|libomp
 demo|have gnuplot|gnuplot-nox|gnuplot-minimal|gnuplot
 text|has_text|diatheke sword-text-web|-|-
 END
@@ -132,9 +140,9 @@ for profile; do
     case $profile in
     build | test) required="$required $profile" ;;
     demo) required="$required demo" wanted="$wanted text" ;;
-    lint) wanted="$wanted lint" ;;
+    lint | fuzz) wanted="$wanted $profile" ;;
     *)
-        say "usage: sh core/setup.sh [build] [test] [lint] [demo]"
+        say "usage: sh core/setup.sh [build] [test] [lint] [fuzz] [demo]"
         exit 2
         ;;
     esac

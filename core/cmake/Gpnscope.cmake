@@ -20,6 +20,15 @@ if(NOT CMAKE_C_FLAGS_ASAN)
       "Linker flags of the Asan build type" FORCE)
 endif()
 
+# libFuzzer's counters in all of our code; its main() only in the fuzzers (tests/fuzz).
+option(GS_FUZZ "Link the fuzzers with libFuzzer (clang, build type Asan)" OFF)
+if(GS_FUZZ)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "GS_FUZZ needs clang (CC=clang CXX=clang++); without it the fuzzers have a runner of their own")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # Warnings and definitions are ours alone; a consumer of the installed package gets the include path.
 add_library(gs_common INTERFACE)
 target_include_directories(gs_common INTERFACE
