@@ -117,6 +117,42 @@ static enum gs_status read_directory(struct gs_zip *zip, size_t file_size, struc
 
 /* ---- opening ---- */
 
+static uint64_t load(const unsigned char *bytes, size_t width) {
+    uint64_t number = 0;
+    while (width-- > 0) number = number << 8 | bytes[width];
+    return number;
+}
+
+/* Entries that the end record at `at` tells of: its own number, or, where a locator of ZIP64 stands
+ * in front of it, the larger record's. 0 when that is not in the file: the library says so. */
+static uint64_t told_entries(const unsigned char *bytes, size_t size, size_t at) {
+    enum { LOCATOR = 20, RECORD = 56 };
+    uint64_t told = load(bytes + at + 10, 2);
+    if (at < LOCATOR || memcmp(bytes + at - LOCATOR, "PK\6\7", 4) != 0) return told;
+    uint64_t record = load(bytes + at - LOCATOR + 8, 8);
+    if (size < RECORD || record > size - RECORD) return 0;
+    return load(bytes + record + 32, 8);
+}
+
+/* The library takes memory for as many entries as it is told of, before it looks whether they are
+ * there. It takes the end record for any that stands in the last 64 kilobytes. */
+static enum gs_status check_count(const unsigned char *bytes, size_t size, const char *path,
+                                  struct gs_error *error) {
+    enum { END = 22, MOST_COMMENT = 65535, ENTRY = 46 }; /* the least bytes of each */
+    size_t first = size > END + MOST_COMMENT ? size - END - MOST_COMMENT : 0;
+    for (size_t at = first; at + END <= size; at++) {
+        if (bytes[at] != 'P' || memcmp(bytes + at, "PK\5\6", 4) != 0) continue;
+        uint64_t told = told_entries(bytes, size, at);
+        if (told <= size / ENTRY) continue;
+        gs_fail(error, GS_FORMAT, "an archive that tells of more entries than it can hold");
+        gs_error_expected(error, "at most %zu", size / ENTRY);
+        gs_error_found(error, "%llu", (unsigned long long)told);
+        gs_error_where(error, "%s", path);
+        return GS_FORMAT;
+    }
+    return GS_OK;
+}
+
 static enum gs_status open_archive(struct gs_zip *zip, const unsigned char *bytes, size_t size,
                                    struct gs_error *error) {
     zip_error_t reason;
@@ -143,7 +179,8 @@ enum gs_status gs_zip_open(const unsigned char *bytes, size_t size, const char *
         gs_free(opened);
         return gs_fail_memory(error, sizeof *opened, "an archive");
     }
-    enum gs_status status = open_archive(opened, bytes, size, error);
+    enum gs_status status = check_count(bytes, size, path, error);
+    if (status == GS_OK) status = open_archive(opened, bytes, size, error);
     if (status == GS_OK) status = read_directory(opened, size, error);
     if (status != GS_OK) {
         gs_zip_close(opened);

@@ -1,10 +1,10 @@
 /* zip_archive.h - the entries of a zip archive (.npz, .pt), read. The one place that knows libzip.
  *
- * An archive is data of others. What is refused by name, before memory is asked for: names that
- * stand twice, entries that share bytes (together larger than the file), encrypted ones, other
- * methods than stored and deflate, and sizes that deflate cannot reach (it shrinks 1032 times at
- * most). So an entry takes no more memory than 1032 times its bytes in the file. The checksum of
- * every entry that is read is checked.
+ * An archive is data of others. What is refused by name, before memory is asked for: more entries
+ * than the file has room for, names that stand twice, entries that share bytes (together larger
+ * than the file), encrypted ones, other methods than stored and deflate, and sizes that deflate
+ * cannot reach (it shrinks 1032 times at most). So an entry takes no more memory than 1032 times
+ * its bytes in the file. The checksum of every entry that is read is checked.
  */
 #ifndef GS_CORE_BASE_ZIP_ARCHIVE_H
 #define GS_CORE_BASE_ZIP_ARCHIVE_H
