@@ -124,11 +124,13 @@ static uint64_t load(const unsigned char *bytes, size_t width) {
 }
 
 /* Entries that the end record at `at` tells of: its own number, or, where a locator of ZIP64 stands
- * in front of it, the larger record's. 0 when that is not in the file: the library says so. */
+ * in front of it, the larger record's. 0 when the directory or that record would not be in front of
+ * it in the file: then these bytes are other data by chance, or the library says what is wrong. */
 static uint64_t told_entries(const unsigned char *bytes, size_t size, size_t at) {
     enum { LOCATOR = 20, RECORD = 56 };
-    uint64_t told = load(bytes + at + 10, 2);
-    if (at < LOCATOR || memcmp(bytes + at - LOCATOR, "PK\6\7", 4) != 0) return told;
+    bool inside = load(bytes + at + 12, 4) + load(bytes + at + 16, 4) <= at;
+    if (at < LOCATOR || memcmp(bytes + at - LOCATOR, "PK\6\7", 4) != 0)
+        return inside ? load(bytes + at + 10, 2) : 0;
     uint64_t record = load(bytes + at - LOCATOR + 8, 8);
     if (size < RECORD || record > size - RECORD) return 0;
     return load(bytes + record + 32, 8);
