@@ -75,3 +75,25 @@ char *gs_utf8_repair(const char *text) {
     }
     return copy;
 }
+
+size_t gs_utf8_visible(const char *text, size_t size, char piece[GS_UTF8_VISIBLE]) {
+    size_t length = gs_utf8_character(text, size);
+    unsigned char byte = (unsigned char)text[0];
+    bool c1 = length == 2 && byte == 0xc2 && (unsigned char)text[1] < 0xa0; /* U+0080 … U+009F */
+    if (length == 0 || byte < 0x20 || byte == 0x7f || c1) {
+        snprintf(piece, GS_UTF8_VISIBLE, "\\x%02x", byte);
+        return 1;
+    }
+    memcpy(piece, text, length);
+    piece[length] = '\0';
+    return length;
+}
+
+void gs_utf8_print(const char *text, FILE *stream) {
+    char piece[GS_UTF8_VISIBLE];
+    size_t size = strlen(text);
+    for (size_t at = 0; at < size;) {
+        at += gs_utf8_visible(text + at, size - at, piece);
+        fputs(piece, stream);
+    }
+}

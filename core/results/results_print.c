@@ -22,25 +22,16 @@ static void show_text(struct shown *cell, const char *text) {
     size_t used = 0, size = strlen(text);
     cell->right = false;
     for (size_t at = 0; at < size;) {
-        size_t length = gs_utf8_character(text + at, size - at);
-        unsigned char byte = (unsigned char)text[at];
-        char escape[8];
-        const char *piece = text + at;
-        size_t piece_size = length;
-        if (length == 0 || byte < 0x20 || byte == 0x7f) {
-            snprintf(escape, sizeof escape, "\\x%02x", byte);
-            piece = escape;
-            piece_size = 4;
-            length = 1;
-        }
-        if (used + piece_size + 4 > CELL) {
+        char piece[GS_UTF8_VISIBLE];
+        at += gs_utf8_visible(text + at, size - at, piece);
+        size_t length = strlen(piece);
+        if (used + length + 4 > CELL) {
             memcpy(cell->text + used, "...", 3);
             used += 3;
             break;
         }
-        memcpy(cell->text + used, piece, piece_size);
-        used += piece_size;
-        at += length;
+        memcpy(cell->text + used, piece, length);
+        used += length;
     }
     cell->text[used] = '\0';
 }
@@ -253,8 +244,11 @@ enum gs_status gs_results_print(const struct gs_results *results, FILE *stream, 
     for (size_t i = 0; i < results->table_count && good; i++)
         if (!results->tables[i]->detail) good = print_table(results->tables[i], stream, table_rows);
     print_details(results, stream);
-    for (size_t i = 0; i < results->note_count; i++)
-        fprintf(stream, "%snote: %s\n", i ? "" : "\n", results->notes[i]);
+    for (size_t i = 0; i < results->note_count; i++) {
+        fputs(i ? "note: " : "\nnote: ", stream);
+        gs_utf8_print(results->notes[i], stream);
+        fputc('\n', stream);
+    }
     if (!good) return gs_fail_memory(error, CELL, "a table");
     int reason = errno;
     if (fflush(stream) != 0 || ferror(stream))

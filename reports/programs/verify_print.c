@@ -1,6 +1,7 @@
 #include "reports/programs/verify_print.h"
 
 #include "core/base/numbers.h"
+#include "core/base/utf8.h"
 
 #include <errno.h>
 #include <math.h>
@@ -67,8 +68,9 @@ static void print_claims(const struct gs_results *results, const struct gs_verif
     int width = name_width(over);
     for (size_t i = 0; i < runs->run_count; i++) {
         const struct gs_verify_run *run = runs->runs + i;
-        fprintf(stream, "run %zu: %s%s", i + 1, run->name,
-                run->null == SIZE_MAX ? ", no untrained model" : "");
+        fprintf(stream, "run %zu: ", i + 1);
+        gs_utf8_print(run->name, stream);
+        if (run->null == SIZE_MAX) fputs(", no untrained model", stream);
         if (run->count > 1) fprintf(stream, ", %zu steps", run->count);
         fprintf(stream, "\n");
     }
@@ -100,10 +102,13 @@ static void print_reasons(const struct gs_results *results, FILE *stream) {
     for (size_t i = 0; i < gs_table_rows(claims); i++) {
         const char *verdict = text_at(claims, i, "verdict"), *reason = text_at(claims, i, "reason");
         if (strcmp(verdict, "pass") == 0) continue;
-        fprintf(stream, "%s  %s, %s: %s", before, text_at(claims, i, "claim"),
-                text_at(claims, i, "run"), verdict);
+        fprintf(stream, "%s  %s, ", before, text_at(claims, i, "claim"));
+        gs_utf8_print(text_at(claims, i, "run"), stream);
+        fprintf(stream, ": %s", verdict);
         print_interval(claims, i, stream);
-        fprintf(stream, "%s%s\n", reason[0] ? "; " : "", reason);
+        if (reason[0]) fputs("; ", stream);
+        gs_utf8_print(reason, stream);
+        fputc('\n', stream);
         before = "";
     }
 }
@@ -133,8 +138,11 @@ enum gs_status gs_verify_print(const struct gs_results *results, const struct gs
     print_claims(results, runs, stream);
     print_reasons(results, stream);
     print_likeness(results, stream);
-    for (size_t i = 0; i < gs_results_note_count(results); i++)
-        fprintf(stream, "%snote: %s\n", i ? "" : "\n", gs_results_note_at(results, i));
+    for (size_t i = 0; i < gs_results_note_count(results); i++) {
+        fputs(i ? "note: " : "\nnote: ", stream);
+        gs_utf8_print(gs_results_note_at(results, i), stream);
+        fputc('\n', stream);
+    }
     if (fflush(stream) == 0 && !ferror(stream)) return GS_OK;
     return gs_fail_errno(error, errno ? errno : EIO, "cannot write the table", "standard output");
 }

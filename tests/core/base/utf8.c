@@ -67,9 +67,29 @@ static void test_repair(void **state) {
     gs_free(text);
 }
 
+/* Letters stay; control bytes, the two-byte ones too, and what is no UTF-8 are shown as bytes. */
+static void test_visible(void **state) {
+    (void)state;
+    static const char text[] = "a\x1b[1m\n\xc3\xa9\xc2\x9b\xff\x7f|";
+    char seen[128] = "", piece[GS_UTF8_VISIBLE];
+    for (size_t at = 0; at < sizeof text - 1;) {
+        at += gs_utf8_visible(text + at, sizeof text - 1 - at, piece);
+        strcat(seen, piece);
+    }
+    assert_string_equal(seen, "a\\x1b[1m\\x0a\xc3\xa9\\xc2\\x9b\\xff\\x7f|");
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    gs_utf8_print(text, file);
+    rewind(file);
+    char read[128] = "";
+    assert_int_equal(fread(read, 1, sizeof read - 1, file), strlen(seen));
+    assert_string_equal(read, seen);
+    fclose(file);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_code_point),
-                                       cmocka_unit_test(test_illegal),
-                                       cmocka_unit_test(test_repair)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_code_point), cmocka_unit_test(test_illegal),
+        cmocka_unit_test(test_repair), cmocka_unit_test(test_visible)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
