@@ -110,9 +110,60 @@ void gs_shown_threshold(struct gs_text *text, const struct gs_shown_claim *claim
     gs_text_number(text, claim->threshold, digits_of(claim->threshold));
 }
 
+bool gs_shown_holds(const struct gs_shown_claim *claim, double value) {
+    bool or_equal = claim->direction && strncmp(claim->direction, "at_", 3) == 0;
+    if (gs_shown_above(claim))
+        return value > claim->threshold || (or_equal && value >= claim->threshold);
+    return value < claim->threshold || (or_equal && value <= claim->threshold);
+}
+
 bool gs_shown_above(const struct gs_shown_claim *claim) {
     for (size_t i = 0; i < sizeof directions / sizeof *directions; i++)
         if (claim->direction && strcmp(claim->direction, directions[i].direction) == 0)
             return directions[i].above;
     return true;
+}
+
+/* ---- reasons ---- */
+
+static bool same_reason(const struct gs_table *table, size_t row, size_t other) {
+    return strcmp(gs_shown_text(table, row, "verdict"), gs_shown_text(table, other, "verdict")) ==
+               0 &&
+           strcmp(gs_shown_text(table, row, "reason"), gs_shown_text(table, other, "reason")) == 0;
+}
+
+/* The runs whose row of the claim says the same as the row of run `first`, from that one on. */
+static void say_runs(const struct gs_table *table, const char *claim,
+                     const struct gs_shown_run *runs, size_t count, size_t first,
+                     struct gs_text *text) {
+    size_t row = gs_shown_row(table, claim, runs + first), alike = 0, said = 0;
+    for (size_t i = first; i < count; i++)
+        alike += same_reason(table, row, gs_shown_row(table, claim, runs + i));
+    if (alike == count && count > 1) {
+        gs_text_add(text, "all %zu seeds", count);
+        return;
+    }
+    for (size_t i = first; i < count; i++)
+        if (same_reason(table, row, gs_shown_row(table, claim, runs + i)))
+            gs_text_add(text, "%s%s", said++ ? ", " : "", runs[i].label);
+}
+
+bool gs_shown_reason(const struct gs_table *table, const char *claim, size_t index,
+                     struct gs_text *text) {
+    size_t count, found = 0;
+    bool any = false;
+    struct gs_shown_run *runs = gs_shown_runs(table, &count);
+    for (size_t i = 0; i < count && !any; i++) {
+        size_t row = gs_shown_row(table, claim, runs + i);
+        bool first = gs_shown_text(table, row, "reason")[0] != '\0';
+        for (size_t k = 0; k < i && first; k++)
+            first = !same_reason(table, row, gs_shown_row(table, claim, runs + k));
+        any = first && found++ == index;
+        if (!any) continue;
+        say_runs(table, claim, runs, count, i, text);
+        gs_text_add(text, ": %s, %s", gs_shown_text(table, row, "verdict"),
+                    gs_shown_text(table, row, "reason"));
+    }
+    gs_free(runs);
+    return any;
 }

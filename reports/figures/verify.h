@@ -54,6 +54,12 @@ double gs_shown_number(const struct gs_table *table, size_t row, const char *col
 /* "above 0.1"; true: values above the threshold pass. */
 void gs_shown_threshold(struct gs_text *text, const struct gs_shown_claim *claim);
 bool gs_shown_above(const struct gs_shown_claim *claim);
+bool gs_shown_holds(const struct gs_shown_claim *claim, double value); /* false for NaN */
+/* Why seeds are undecided, or whatever else their verdicts on `claim` say of themselves, in plain
+ * text, those that say the same together: "seed 11, seed 13: undecided, …". false: there is no
+ * reason number `index`, and nothing was written. */
+bool gs_shown_reason(const struct gs_table *table, const char *claim, size_t index,
+                     struct gs_text *text);
 
 /* A figure of the page; `claim` is the index of the claim for those of one claim, else not used. */
 struct gs_verify_figure {

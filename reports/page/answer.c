@@ -60,23 +60,33 @@ const char *gs_answer_pools_reasons(const struct gs_results *results) {
     return NULL;
 }
 
-/* The answer of all heads together to a claim on such a statistic; false: there is none. */
-static bool answer_by_pool(const struct gs_shown_verify *shown, const char *statistic,
-                           enum gs_answer *answer) {
+/* What all heads together give such a statistic: 1 or 0, NaN where they leave it open; false: it is
+ * none that they have. */
+static bool value_by_pool(const struct gs_shown_verify *shown, const char *statistic,
+                          double *value) {
     size_t verdict = pools_index(shown->results);
     struct gs_value made;
     if (verdict == POOLS || !statistic) return false;
-    if (strcmp(statistic, "split.two_pools") == 0) {
-        *answer = pools[verdict].answer;
-        return true;
-    }
+    enum gs_answer pool = pools[verdict].answer;
+    *value = pool == GS_ANSWER_OPEN ? (double)NAN : pool == GS_ANSWER_HELD;
+    if (strcmp(statistic, "split.two_pools") == 0) return true;
     if (strcmp(statistic, "split.made_by_training") != 0) return false;
-    if (pools[verdict].answer != GS_ANSWER_HELD)
-        *answer = pools[verdict].answer; /* no pools that training could have made, or not known */
-    else if (gs_figure_value(shown->results, "split.pooled.made_by_training", &made))
-        *answer = made.value > 0.5 ? GS_ANSWER_HELD : GS_ANSWER_OPEN; /* 0 is "not shown" there */
-    else
+    if (pool == GS_ANSWER_HELD) /* else there are none that training could have made */
+        *value = gs_figure_value(shown->results, "split.pooled.made_by_training", &made)
+                     ? made.value
+                     : (double)NAN;
+    return true;
+}
+
+/* The answer of all heads together to a claim; false: they have none. */
+static bool answer_by_pool(const struct gs_shown_verify *shown, const struct gs_shown_claim *claim,
+                           enum gs_answer *answer) {
+    double value;
+    if (claim->comparison || !value_by_pool(shown, claim->statistic, &value)) return false;
+    if (isnan(value))
         *answer = GS_ANSWER_OPEN;
+    else
+        *answer = gs_shown_holds(claim, value) ? GS_ANSWER_HELD : GS_ANSWER_NOT;
     return true;
 }
 
@@ -107,7 +117,7 @@ struct gs_claim_answer gs_answer_of_claim(const struct gs_shown_verify *shown, s
         else if (2 * answer.failed > answer.seeds)
             answer.answer = GS_ANSWER_NOT;
     }
-    answer.pooled = answer_by_pool(shown, shown->claims[claim].statistic, &answer.answer);
+    answer.pooled = answer_by_pool(shown, shown->claims + claim, &answer.answer);
     return answer;
 }
 

@@ -92,28 +92,19 @@ static void add_term(struct gs_text *page, const char *term, const char *text, c
     gs_text_put(page, "</dd>\n");
 }
 
-/* Why a seed is undecided, or whatever else its verdict says of itself. */
 static void add_reasons(struct gs_text *page, const struct gs_shown_verify *shown,
                         const char *claim) {
     const struct gs_table *table = gs_results_find_table(shown->results, "claims");
-    size_t count;
-    struct gs_shown_run *runs = gs_shown_runs(table, &count);
-    bool any = false;
-    for (size_t i = 0; i < count; i++) {
-        size_t row = gs_shown_row(table, claim, runs + i);
-        const char *reason = gs_shown_text(table, row, "reason");
-        if (!reason[0]) continue;
-        gs_text_put(page, any ? "<li>" : "<ul class=\"basis\">\n<li>");
-        gs_html_text(page, runs[i].label);
-        gs_text_put(page, ": ");
-        gs_html_text(page, gs_shown_text(table, row, "verdict"));
-        gs_text_put(page, ", ");
-        gs_html_text(page, reason);
+    struct gs_text said = {0};
+    size_t count = 0;
+    for (; gs_shown_reason(table, claim, count, &said); count++) {
+        gs_text_put(page, count ? "<li>" : "<ul class=\"basis\">\n<li>");
+        gs_html_text(page, said.bytes);
         gs_text_put(page, "</li>\n");
-        any = true;
+        if (said.failed) page->failed = true;
+        gs_text_free(&said);
     }
-    if (any) gs_text_put(page, "</ul>\n");
-    gs_free(runs);
+    if (count) gs_text_put(page, "</ul>\n");
 }
 
 static void add_claim(struct gs_text *page, const struct gs_shown_verify *shown, size_t claim,

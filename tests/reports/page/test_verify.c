@@ -181,6 +181,10 @@ static void verdicts(void **state) {
     assert_non_null(strstr(page, "Did not hold: rank.grows (passed in 0 of 3)."));
     assert_non_null(strstr(page, "Did not hold: heads.two (all heads together: one pool)."));
     assert_non_null(strstr(page, "Because &lt;so&gt;."));
+    assert_non_null(strstr(page, "<li>all 3 seeds: undecided, few heads</li>"));
+    assert_non_null(strstr(page, "<li>seed 11: undecided, the threshold "));
+    assert_non_null(strstr(markdown, "- all 3 seeds: undecided, few heads\n"));
+    assert_non_null(strstr(markdown, "- split.pooled.verdict: one\\_pool. Because "));
     assert_non_null(strstr(page, "3 of 3 seeds pass; to pass is to be above 0.1. Values: 11.5 to "
                                  "13.5. Untrained: 0.750."));
     assert_non_null(strstr(page, "In 2 of 3 seeds the claim holds and stays, from step 8 at the "
@@ -306,6 +310,40 @@ static void answers(void **state) {
     gs_results_destroy(results);
 }
 
+/* The direction of a claim counts there, too: who says that there are no pools is right when all
+ * heads together have none. Pools that the untrained heads have already are not made by training.
+ */
+static void answers_either_way(void **state) {
+    (void)state;
+    static const struct gs_shown_claim both[] = {
+        {"none", "h", "None.", "split.two_pools", NULL, "below", 0.5, "", ""},
+        {"made", "h", "Made.", "split.made_by_training", NULL, "at_least", 1, "", ""},
+        {"other", "h", "Other.", "split.two_pools", "difference", "above", 0.5, "", ""}};
+    static const struct {
+        const char *pools;
+        double made;
+        enum gs_answer none, by_training;
+    } cases[] = {{"two_pools", 1, GS_ANSWER_NOT, GS_ANSWER_HELD},
+                 {"two_pools", 0, GS_ANSWER_NOT, GS_ANSWER_NOT},
+                 {"two_pools", NAN, GS_ANSWER_NOT, GS_ANSWER_OPEN},
+                 {"one_pool", NAN, GS_ANSWER_HELD, GS_ANSWER_NOT},
+                 {"undecided", NAN, GS_ANSWER_OPEN, GS_ANSWER_OPEN}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gs_results *results = whole(cases[i].pools);
+        if (!isnan(cases[i].made))
+            gs_assert_ok(gs_results_number(results, "split.pooled.made_by_training", cases[i].made,
+                                           "1", 9, NULL),
+                         NULL);
+        struct gs_shown_verify shown = show(results);
+        shown.claims = both;
+        shown.claim_count = 3;
+        assert_int_equal(gs_answer_of_claim(&shown, 0).answer, cases[i].none);
+        assert_int_equal(gs_answer_of_claim(&shown, 1).answer, cases[i].by_training);
+        assert_false(gs_answer_of_claim(&shown, 2).pooled);
+        gs_results_destroy(results);
+    }
+}
+
 /* Results without tables: a page that says what is missing. */
 static void hollow(void **state) {
     (void)state;
@@ -349,7 +387,9 @@ int main(void) {
     can_draw = gs_gnuplot_probe(&error) == GS_OK;
     if (!can_draw) print_message("pictures are skipped: %s\n", error.what);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verdicts), cmocka_unit_test(hostile), cmocka_unit_test(figures_data),
-        cmocka_unit_test(answers),  cmocka_unit_test(hollow),  cmocka_unit_test(without_gnuplot)};
+        cmocka_unit_test(verdicts),           cmocka_unit_test(hostile),
+        cmocka_unit_test(figures_data),       cmocka_unit_test(answers),
+        cmocka_unit_test(answers_either_way), cmocka_unit_test(hollow),
+        cmocka_unit_test(without_gnuplot)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
