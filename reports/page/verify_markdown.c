@@ -49,24 +49,16 @@ static void put_figure(struct gs_text *text, const struct gs_shown_verify *shown
 static void put_reasons(struct gs_text *text, const struct gs_shown_verify *shown,
                         const char *claim) {
     const struct gs_table *table = gs_results_find_table(shown->results, "claims");
-    size_t count;
-    struct gs_shown_run *runs = gs_shown_runs(table, &count);
-    bool any = false;
-    for (size_t i = 0; i < count; i++) {
-        size_t row = gs_shown_row(table, claim, runs + i);
-        const char *reason = gs_shown_text(table, row, "reason");
-        if (!reason[0]) continue;
+    struct gs_text said = {0};
+    size_t count = 0;
+    for (; gs_shown_reason(table, claim, count, &said); count++) {
         gs_text_put(text, "- ");
-        gs_markdown_text(text, runs[i].label);
-        gs_text_put(text, ": ");
-        gs_markdown_text(text, gs_shown_text(table, row, "verdict"));
-        gs_text_put(text, ", ");
-        gs_markdown_text(text, reason);
+        gs_markdown_text(text, said.bytes);
         gs_text_put(text, "\n");
-        any = true;
+        if (said.failed) text->failed = true;
+        gs_text_free(&said);
     }
-    if (any) gs_text_put(text, "\n");
-    gs_free(runs);
+    if (count) gs_text_put(text, "\n");
 }
 
 static void put_claim(struct gs_text *text, const struct gs_shown_verify *shown, size_t claim,
@@ -118,11 +110,33 @@ static void put_pools(struct gs_text *text, const struct gs_shown_verify *shown,
     put_figure(text, shown, &pictures->heads);
 }
 
+static void put_notes(struct gs_text *text, const struct gs_results *results) {
+    if (!gs_results_note_count(results)) return;
+    gs_text_put(text, "## Notes\n\n");
+    for (size_t i = 0; i < gs_results_note_count(results); i++) {
+        gs_text_put(text, "- ");
+        gs_markdown_text(text, gs_results_note_at(results, i));
+        gs_text_put(text, "\n");
+    }
+    gs_text_put(text, "\n");
+}
+
+static bool is_among(const char *path, const struct gs_json *sources) {
+    for (size_t i = 0; i < gs_json_size(sources); i++) {
+        const char *other = gs_json_string(gs_json_get(gs_json_at(sources, i), "path"));
+        if (other && strcmp(other, path) == 0) return true;
+    }
+    return false;
+}
+
 static void put_sources(struct gs_text *text, const struct gs_shown_verify *shown,
                         const struct gs_json *document) {
     const struct gs_json *sources = gs_json_get(document, "sources");
-    gs_text_put(text, "## What was measured on what\n\n| file | sha256 |\n|---|---|\n");
-    if (shown->claims_path) {
+    gs_text_add(text,
+                "## What was measured on what\n\n<details><summary>%zu files and their "
+                "SHA-256</summary>\n\n| file | sha256 |\n|---|---|\n",
+                gs_json_size(sources));
+    if (shown->claims_path && !is_among(shown->claims_path, sources)) {
         gs_text_put(text, "| ");
         gs_markdown_text(text, shown->claims_path);
         gs_text_put(text, " (claims) | ");
@@ -137,7 +151,8 @@ static void put_sources(struct gs_text *text, const struct gs_shown_verify *show
         gs_markdown_text(text, gs_json_string(gs_json_get(source, "sha256")));
         gs_text_put(text, " |\n");
     }
-    gs_text_put(text, "\nAll numbers: [results.json](results.json) and [csv](csv).\n");
+    gs_text_put(text,
+                "\n</details>\n\nAll numbers: [results.json](results.json) and [csv](csv).\n");
 }
 
 void gs_verify_markdown(struct gs_text *text, const struct gs_shown_verify *shown,
@@ -171,5 +186,6 @@ void gs_verify_markdown(struct gs_text *text, const struct gs_shown_verify *show
     put_figure(text, shown, &pictures->similarity);
     put_table(text, shown->results, "pairs", NULL);
     put_table(text, shown->results, "emergence_holds", "The step from which each claim holds");
+    put_notes(text, shown->results);
     put_sources(text, shown, document);
 }

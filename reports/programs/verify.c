@@ -137,18 +137,37 @@ static enum gs_status finish(const struct gs_call *call, const struct gs_verify_
 
 /* ---- the whole ---- */
 
-static enum gs_status name_sources(const struct gs_call *call, const struct gs_claims *claims,
-                                   struct gs_results *results, struct gs_error *error) {
+/* What was decoded with. Those found beside their traces have the hashes that the traces record. */
+static enum gs_status name_checkpoints(const struct gs_call *call,
+                                       const struct gs_verify_runs *runs, bool wanted,
+                                       struct gs_results *results, struct gs_error *error) {
+    enum gs_status status = GS_OK;
+    for (size_t i = 0; status == GS_OK && i < runs->trace_count; i++) {
+        const struct gs_verify_trace *one = runs->traces + i;
+        bool given = i < call->file_count ? checkpoints.count : null_checkpoints.count;
+        if (!one->checkpoint) continue;
+        status = given ? gs_results_source_meanwhile(results, one->checkpoint, wanted, error)
+                       : gs_results_source(results, one->checkpoint,
+                                           gs_trace_info(one->trace)->checkpoint_sha256, error);
+    }
+    return status;
+}
+
+static enum gs_status name_sources(const struct gs_call *call, const struct gs_verify_runs *runs,
+                                   const struct gs_claims *claims, struct gs_results *results,
+                                   struct gs_error *error) {
     bool wanted = call->json || call->output;
     enum gs_status status = GS_OK;
     if (claims_path) status = gs_results_source(results, claims_path, claims->sha256, error);
     if (status == GS_OK && counts && wanted)
         status = gs_results_source(results, counts, NULL, error);
+    if (status == GS_OK && tokenizer && wanted)
+        status = gs_results_source(results, tokenizer, NULL, error);
     for (size_t i = 0; status == GS_OK && i < call->file_count; i++)
         status = gs_results_source_meanwhile(results, call->files[i], wanted, error);
     for (size_t i = 0; status == GS_OK && i < nulls.count; i++)
         status = gs_results_source_meanwhile(results, nulls.items[i], wanted, error);
-    return status;
+    return status == GS_OK ? name_checkpoints(call, runs, wanted, results, error) : status;
 }
 
 /* A claim fails when it fails in any run. */
@@ -183,7 +202,7 @@ static enum gs_status verify(const struct gs_call *call, const struct gs_verify_
                                         .progress = call->progress};
     struct gs_verify_count *tally = gs_calloc(claims->count, sizeof *tally);
     if (!tally) return gs_fail_memory(error, claims->count * sizeof *tally, "verdicts");
-    enum gs_status status = name_sources(call, claims, results, error);
+    enum gs_status status = name_sources(call, runs, claims, results, error);
     if (status == GS_OK) status = gs_verify_run_all(runs, &plan, tally, results, error);
     if (status == GS_OK) status = finish(call, runs, claims, results, error);
     if (status == GS_OK) status = fail_if_any(claims, tally, error);
