@@ -80,16 +80,18 @@ static void say_heads(struct gs_split_answer *a) {
 static void say_one_peak(struct gs_split_answer *a) {
     bool rejected = small(a->one_peak_p);
     say(a,
-        "%s a distribution with one peak (p = %.3g): their dip is %.3f, and samples evenly spread "
-        "reach that with p = %.3g; ",
+        "%s a distribution with one peak (p = %.3g): their dip (distance from the nearest one) is "
+        "%.3f, and evenly spread samples have as large a dip with p = %.3g; ",
         rejected ? "They do not come from" : "They may well come from", a->one_peak_p,
         a->values[GS_SPLIT_DIP], a->dip_p);
     if (a->aligned)
-        say(a, "3 to 5 tokens are no place of their own once seeds were moved. ");
+        say(a,
+            "the paper's gap from 3 to 5 tokens is not looked at: places mean nothing once seeds "
+            "were moved. ");
     else
         say(a,
-            "of those from 1 to %.3g tokens, %zu are below 3, %zu from 3 to 5, and %zu above (p = "
-            "%.3g). ",
+            "of those from 1 to %.3g tokens, %zu are up to 3, %zu between 3 and 5, where the paper "
+            "has a gap, and %zu above (p = %.3g). ",
             a->valley.right_end, a->valley.left, a->valley.inside, a->valley.right, a->valley.p);
 }
 
@@ -101,6 +103,9 @@ static void say_two(struct gs_split_answer *a) {
         exp(a->two.fast.mean), exp(a->two.slow.mean), 100 * a->two.share,
         small(a->one_p) ? "better than" : "not surely better than", a->one_p,
         small(a->even_p) ? "better than" : "not surely better than", a->even_p);
+    if (small(a->one_p) && !small(a->one_peak_p))
+        say(a,
+            "With one peak not rejected, that speaks of a lopsided or flat peak, not of a gap. ");
     if (a->seeds > 1 && a->gap.known)
         say(a, "%zu of %zu seeds have heads on both sides of %.3g tokens. ", a->seeds_on_both_sides,
             a->seeds, exp(a->gap.at));
@@ -117,8 +122,8 @@ static void say_reference(struct gs_split_answer *a) {
             a->reference_p);
     else {
         say(a,
-            "Pools as clear as the paper's (around 2 and 60 tokens) would have shown: so small a "
-            "dip has p = %.3g then. ",
+            "Pools as clear as the paper's (around 2 and 60 tokens) would have shown: they have so "
+            "small a dip with p = %.3g. ",
             a->reference_p);
         if (empty_valley(a))
             say(a, "But nothing lies between 3 and 5 tokens: more seeds would tell whether that "
@@ -137,9 +142,8 @@ static void say_one_shape(struct gs_split_answer *a) {
             exp(a->even.low), exp(a->even.high), a->flat_p);
     else if (!small(a->one_peak_p) && excluded(a) && small(a->flat_p))
         say(a,
-            "They do not gather in one place (p = %.3g), nor do they spread evenly, since two "
-            "pools "
-            "describe them better. ",
+            "An even spread describes them better than one log-normal does (p = %.3g), and two "
+            "log-normals better than an even spread: what kind of one peak it is stays open. ",
             a->flat_p);
     else if (!small(a->one_peak_p) && excluded(a))
         say(a,
