@@ -220,9 +220,6 @@ static enum gs_status note_controls(const struct gs_default_token *t, struct gs_
     return gs_results_note(results, text, error);
 }
 
-/* From here on intervals of Spearman were seen to hold the truth (analyses/stats/README.md). */
-enum { ENOUGH_SEQUENCES = 128 };
-
 static enum gs_status note_interval(const struct gs_default_token *t, struct gs_results *results,
                                     struct gs_error *error) {
     char text[512];
@@ -232,7 +229,7 @@ static enum gs_status note_interval(const struct gs_default_token *t, struct gs_
              "blocks of whole sequences, %zu replicates; the blocks weigh as much as "
              "effective_blocks of one size (at least so many independent observations)%s",
              t->blocks, t->replicates,
-             t->sequences < ENOUGH_SEQUENCES
+             t->sequences < GS_BOOTSTRAP_ENOUGH
                  ? "; with fewer than 128 sequences they are too narrow: in simulation they held "
                    "the truth in 0.80 (32 sequences) and 0.85 (64) instead of 0.95"
                  : "");

@@ -179,16 +179,17 @@ static enum gs_status note_interval(const struct gs_geometry *g, struct gs_resul
                                     struct gs_error *error) {
     char text[768];
     if (g->replicates < 2 || g->blocks < 2) return GS_OK;
-    snprintf(
-        text, sizeof text,
-        "geometry: 95 %% intervals are basic bootstrap intervals (percentiles reflected at "
-        "the estimate, on a log or logit scale) over "
-        "%zu blocks of whole sequences, %zu replicates; an interval that leaves its estimate "
-        "out says that the estimate is biased at this number of rows%s%s",
-        g->blocks, g->replicates, g->blocks < 10 ? "; so few blocks make intervals too narrow" : "",
-        g->sequences < 64 ? "; below 64 sequences that of stable_rank.centered is too narrow: in "
-                            "simulation it held the truth in 0.84 at 32"
-                          : "");
+    snprintf(text, sizeof text,
+             "geometry: 95 %% intervals are basic bootstrap intervals (percentiles reflected at "
+             "the estimate, on a log or logit scale) over "
+             "%zu blocks of whole sequences, %zu replicates; an interval that leaves its estimate "
+             "out says that the estimate is biased at this number of rows%s%s",
+             g->blocks, g->replicates,
+             g->blocks < 10 ? "; so few blocks make intervals too narrow" : "",
+             g->sequences < GS_BOOTSTRAP_ENOUGH_BUT_SPEARMAN
+                 ? "; below 64 sequences that of stable_rank.centered is too narrow: in "
+                   "simulation it held the truth in 0.84 at 32"
+                 : "");
     return gs_results_note(results, text, error);
 }
 

@@ -53,6 +53,19 @@ size_t gs_verify_pair_count(const struct gs_verify_runs *runs) {
 
 /* ---- one comparison ---- */
 
+/* A model under two hashes (saved again, or converted) is not refused, but it shows. */
+static enum gs_status say_if_same(struct pairs *pairs, const struct gs_similarity *s,
+                                  const char *const names[2], struct gs_error *error) {
+    char note[512];
+    if (!(s->procrustes < 1e-6)) return GS_OK;
+    snprintf(
+        note, sizeof note,
+        "similarity: %.150s and %.150s have the same states but for a rotation: they may be one "
+        "model counted twice",
+        names[0], names[1]);
+    return gs_results_note(pairs->work->results, note, error);
+}
+
 static void summarise(struct summary *summary, double value) {
     if (!isfinite(value)) return;
     summary->low = summary->count ? fmin(summary->low, value) : value;
@@ -84,6 +97,7 @@ static enum gs_status compare(struct pairs *pairs, enum kind kind, size_t first,
     }
     status = kind == SAME_TEXT ? gs_table_row(pairs->pairs, row + 1, error)
                                : gs_table_row(pairs->others, row, error);
+    if (status == GS_OK && kind == SAME_TEXT) status = say_if_same(pairs, &s, names, error);
     return status == GS_OK ? gs_verify_advance(pairs->work, "comparing", error) : status;
 }
 

@@ -1,5 +1,6 @@
 #include "analyses/verify/verify.h"
 
+#include "analyses/stats/bootstrap.h"
 #include "analyses/verify/work.h"
 #include "core/base/memory.h"
 
@@ -110,6 +111,28 @@ static enum gs_status say_checkpoints(struct gs_verify_work *work, struct gs_err
     return gs_results_note(work->results, note, error);
 }
 
+/* The analyses' own notes stay with their own results. */
+static enum gs_status say_sequences(struct gs_verify_work *work, struct gs_error *error) {
+    size_t sequences = gs_verify_info(work, 0)->sequences;
+    char note[512];
+    if (sequences >= GS_BOOTSTRAP_ENOUGH) return GS_OK;
+    if (sequences < 2)
+        snprintf(note, sizeof note,
+                 "intervals: the traces hold one sequence, so there are no intervals, and verdicts "
+                 "rest on values alone: trace at least %d sequences",
+                 GS_BOOTSTRAP_ENOUGH);
+    else
+        snprintf(
+            note, sizeof note,
+            "intervals: they rest on %zu sequences; with fewer than %d those of Spearman%s are "
+            "too narrow (in simulation of 32 they held the truth in 0.80 to 0.84 instead of "
+            "0.95), so verdicts on %s are less sure than they look: trace at least %d sequences",
+            sequences, GS_BOOTSTRAP_ENOUGH,
+            sequences < GS_BOOTSTRAP_ENOUGH_BUT_SPEARMAN ? " and of the stable rank" : "",
+            sequences < GS_BOOTSTRAP_ENOUGH_BUT_SPEARMAN ? "these" : "it", GS_BOOTSTRAP_ENOUGH);
+    return gs_results_note(work->results, note, error);
+}
+
 static enum gs_status say_incomplete(struct gs_verify_work *work, struct gs_error *error) {
     enum gs_status status = GS_OK;
     for (size_t i = 0; status == GS_OK && i < work->runs->trace_count; i++)
@@ -143,6 +166,7 @@ enum gs_status gs_verify_run_all(const struct gs_verify_runs *runs,
     if (status == GS_OK) status = say_claims(&work, error);
     if (status == GS_OK) status = say_checkpoints(&work, error);
     if (status == GS_OK) status = say_incomplete(&work, error);
+    if (status == GS_OK) status = say_sequences(&work, error);
     if (status == GS_OK) status = gs_verify_add_seeds(&work, counts, error);
     if (status == GS_OK) status = gs_verify_add_heads(&work, error);
     if (status == GS_OK) status = gs_verify_add_pairs(&work, error);

@@ -77,6 +77,14 @@ static struct gs_cell cell_of(const struct verified *v, const char *name, size_t
     return gs_table_cell(table, row, gs_table_find_column(table, column));
 }
 
+static const char *note_of(const struct verified *v, const char *begin) {
+    for (size_t i = 0; i < gs_results_note_count(v->results); i++) {
+        const char *note = gs_results_note_at(v->results, i);
+        if (strncmp(note, begin, strlen(begin)) == 0) return note;
+    }
+    return NULL;
+}
+
 /* ---- planted ---- */
 
 /* Three seeds, given in no order; the mean is there from step 10 on, gone at 50, there at 100. */
@@ -123,6 +131,7 @@ static void planted_structures_are_found(void **state) {
     /* the same states turned; before training each its own */
     gs_assert_near("cka", value_of(&v, "similarity.cka.min"), 1, 1e-5, 0);
     gs_assert_near("procrustes", value_of(&v, "similarity.procrustes.max"), 0, 1e-2, 0);
+    assert_non_null(note_of(&v, "similarity: s1 and s2 have the same states but for a rotation"));
     assert_true(value_of(&v, "similarity.other_text.cka.max") < 0.05);
     assert_true(value_of(&v, "similarity.untrained.cka.max") < 0.05);
     assert_true(value_of(&v, "similarity.own_untrained.cka.max") < 0.05);
@@ -163,6 +172,26 @@ static void planted_absences_are_not_found(void **state) {
     assert_int_equal(gs_table_rows(gs_results_find_table(v.results, "emergence")), 0);
     assert_true(isnan(cell_of(&v, "claims", 0, "untrained").number) ||
                 cell_of(&v, "claims", 0, "untrained").type == GS_CELL_NULL);
+    done(&v);
+}
+
+/* One model under two hashes, and no seed recorded: not refused, but named. And what few sequences
+ * do to intervals is said. */
+static void the_same_states_twice_are_named(void **state) {
+    (void)state;
+    const struct gs_planted once = {.seed = -1, .step = -1, .checkpoint = "1"},
+                            again = {.seed = -1, .step = -1, .checkpoint = "2"};
+    const char *paths[2] = {gs_planted_trace("once.h5", &once),
+                            gs_planted_trace("again.h5", &again)};
+    struct verified v;
+    verify(paths, 2, &v);
+    assert_int_equal(v.runs.run_count, 2);
+    const char *note = note_of(&v, "similarity: once and again have the same states");
+    assert_non_null(note);
+    assert_non_null(strstr(note, "one model counted twice"));
+    note = note_of(&v, "intervals: they rest on ");
+    assert_non_null(note);
+    assert_non_null(strstr(note, "stable rank"));
     done(&v);
 }
 
@@ -299,6 +328,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planted_structures_are_found),
         cmocka_unit_test(planted_absences_are_not_found),
+        cmocka_unit_test(the_same_states_twice_are_named),
         cmocka_unit_test(a_model_without_memory_has_no_heads),
         cmocka_unit_test(what_does_not_belong_is_refused),
         cmocka_unit_test(untrained_traces_are_one_for_each_run),
