@@ -5,10 +5,10 @@
 #include "core/base/file.h"
 
 #include "core/base/memory.h"
+#include "core/base/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -82,17 +82,6 @@ enum gs_status gs_output_check(const char *path, bool force, struct gs_error *er
     return GS_EXISTS;
 }
 
-/* A link that leads somewhere stays, and what it leads to is replaced. */
-static char *final_path(const char *path) {
-    struct stat info;
-    if (lstat(path, &info) != 0 || !S_ISLNK(info.st_mode)) return gs_strdup(path);
-    char *target = realpath(path, NULL);
-    if (!target) return gs_strdup(path);
-    char *copy = gs_strdup(target);
-    free(target);
-    return copy;
-}
-
 /* Made with O_EXCL under a name of its own; the mode is the one fopen would give. */
 static int make_temporary(struct gs_output *out, const char *folder) {
     char prefix[NAME_KEPT + 32], name[NAME_KEPT + 96];
@@ -132,7 +121,7 @@ enum gs_status gs_output_open(struct gs_output *out, const char *path, bool forc
     *out = (struct gs_output){.force = force};
     enum gs_status status = gs_output_check(path, force, error);
     if (status != GS_OK) return status;
-    out->path = final_path(path);
+    out->path = gs_path_target(path);
     char *folder = out->path ? gs_path_folder(out->path) : NULL;
     if (folder) {
         sweep(out->path, folder);
@@ -145,14 +134,9 @@ enum gs_status gs_output_open(struct gs_output *out, const char *path, bool forc
     return status;
 }
 
-/* The rename itself is on disk only when the folder is; not every file system can sync one. */
 static void sync_folder(const char *path) {
     char *folder = gs_path_folder(path);
-    int descriptor = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (descriptor >= 0) {
-        fsync(descriptor);
-        close(descriptor);
-    }
+    if (folder) gs_folder_sync(folder);
     gs_free(folder);
 }
 

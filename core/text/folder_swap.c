@@ -2,6 +2,7 @@
 
 #include "core/base/file.h"
 #include "core/base/memory.h"
+#include "core/base/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +12,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/syscall.h>
-#endif
 
 enum {
     NAME_KEPT = 180,    /* of the name, so that the whole stays below 255 bytes */
@@ -183,27 +181,8 @@ void gs_folder_swap_close(struct gs_folder_swap *swap) {
 
 /* ---- taking the place ---- */
 
-/* Not every file system can sync a folder, so failing to is no failure. */
-static void sync_folder(const char *path) {
-    int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return;
-    fsync(descriptor);
-    close(descriptor);
-}
-
-/* Two names exchanged in one step, where the system can: there is no moment without a target. */
-static bool exchange(const char *a, const char *b) {
-#if defined(__linux__) && defined(SYS_renameat2)
-    enum { EXCHANGE = 2 }; /* RENAME_EXCHANGE */
-    return syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, EXCHANGE) == 0;
-#else
-    (void)a, (void)b;
-    return false;
-#endif
-}
-
-/* Elsewhere the old folder steps aside first; should the process be killed between the two renames,
- * it lies whole under its temporary name. */
+/* Where names cannot be exchanged, the old folder steps aside first; should the process be killed
+ * between the two renames, it lies whole under its temporary name. */
 static enum gs_status step_aside(struct gs_folder_swap *swap, struct gs_error *error) {
     char name[64];
     snprintf(name, sizeof name, "-old-%ld", (long)getpid());
@@ -214,7 +193,8 @@ static enum gs_status step_aside(struct gs_folder_swap *swap, struct gs_error *e
     enum gs_status status = GS_OK;
     if (rename(swap->path, old) != 0 || rename(swap->work, swap->path) != 0) {
         status = gs_fail_errno(error, errno, "cannot replace the folder", swap->path);
-        rename(old, swap->path);
+        if (gs_path_exists(old) && rename(old, swap->path) != 0)
+            gs_error_next(error, "what was there is %s", old);
     } else {
         remove_flat(old);
     }
@@ -225,7 +205,7 @@ static enum gs_status step_aside(struct gs_folder_swap *swap, struct gs_error *e
 /* After an exchange, `work` names the old folder, which closing removes. */
 static enum gs_status replace(struct gs_folder_swap *swap, struct gs_error *error) {
     enum gs_status status = check_target(swap, error);
-    if (status != GS_OK || exchange(swap->work, swap->path)) return status;
+    if (status != GS_OK || gs_path_exchange(swap->work, swap->path)) return status;
     status = step_aside(swap, error);
     if (status != GS_OK) return status;
     gs_free(swap->work);
@@ -246,8 +226,8 @@ static enum gs_status put_in_place(struct gs_folder_swap *swap, struct gs_error 
 }
 
 enum gs_status gs_folder_swap_commit(struct gs_folder_swap *swap, struct gs_error *error) {
-    sync_folder(swap->work);
+    gs_folder_sync(swap->work);
     enum gs_status status = put_in_place(swap, error);
-    if (status == GS_OK) sync_folder(swap->folder);
+    if (status == GS_OK) gs_folder_sync(swap->folder);
     return status;
 }

@@ -1,6 +1,6 @@
 /* gnuplot.h - the one place that starts gnuplot, as a child process with an argument vector; no
- * shell is ever involved. The script comes from a file on the child's standard input, the picture
- * leaves through its standard output into a file.
+ * shell is ever involved. The script goes to its standard input, the picture comes from its
+ * standard output, and only a whole one is written.
  */
 #ifndef GS_REPORTS_FIGURES_GNUPLOT_H
 #define GS_REPORTS_FIGURES_GNUPLOT_H
@@ -13,11 +13,10 @@
  * Starts gnuplot once; ask once and keep the answer. */
 enum gs_status gs_gnuplot_probe(struct gs_error *error);
 
-/* Run `script` (whole text) and keep its standard output as `svg_path`, which is replaced. Files
- * beside svg_path: <svg_path>.script and <svg_path>.messages while gnuplot runs, removed
- * afterwards. Fails with GS_MISSING when gnuplot cannot be started and GS_IO when it ends with an
- * error, is killed, or writes no whole SVG; the error holds gnuplot's last message, and no picture
- * is left. */
+/* Run `script` (whole text) and write its standard output as `svg_path`, which is replaced when the
+ * new picture is whole and on disk. Fails with GS_MISSING when gnuplot cannot be started,
+ * GS_UNSUPPORTED when it ends with an error, is killed, or gives no whole SVG (the error holds
+ * gnuplot's last message), and as gs_file_write does. What was at svg_path is then untouched. */
 enum gs_status gs_gnuplot_run(const char *script, size_t size, const char *svg_path,
                               struct gs_error *error);
 

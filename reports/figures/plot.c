@@ -4,10 +4,10 @@
 #include "reports/figures/gnuplot.h"
 #include "reports/figures/label.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 void gs_plot_free(struct gs_plot *plot) {
     gs_text_free(&plot->script);
@@ -141,25 +141,31 @@ static void write_script(const struct gs_plot *plot, const struct gs_plot_size *
     gs_text_bytes(script, plot->script.bytes ? plot->script.bytes : "", plot->script.size);
 }
 
+/* The data as a hidden file beside `path`, which is never put in place; gnuplot reads it by name.
+ */
+static enum gs_status write_data(const struct gs_plot *plot, const char *path,
+                                 struct gs_output *data, struct gs_error *error) {
+    enum gs_status status = gs_output_open(data, path, true, error);
+    if (status != GS_OK) return status;
+    errno = 0;
+    fwrite(plot->data.bytes ? plot->data.bytes : "", 1, plot->data.size, data->stream);
+    if (fflush(data->stream) == 0 && !ferror(data->stream)) return GS_OK;
+    return gs_fail_errno(error, errno ? errno : EIO, "cannot write a figure's data beside", path);
+}
+
 enum gs_status gs_plot_draw(const struct gs_plot *plot, const struct gs_plot_size *size,
                             const char *path, struct gs_error *error) {
-    struct gs_text script = {0}, data_path = {0};
-    gs_text_add(&data_path, "%s.data", path);
+    struct gs_text script = {0};
+    struct gs_output data = {0};
     enum gs_status status = gs_text_check(&plot->data, "a figure's data", error);
     if (status == GS_OK) status = gs_text_check(&plot->script, "a figure's commands", error);
-    if (status == GS_OK) status = gs_text_check(&data_path, "a path", error);
+    if (status == GS_OK) status = write_data(plot, path, &data, error);
     if (status == GS_OK) {
-        write_script(plot, size, data_path.bytes, &script);
+        write_script(plot, size, data.temporary, &script);
         status = gs_text_check(&script, "a figure's commands", error);
     }
-    if (status == GS_OK)
-        status = gs_file_write(data_path.bytes, true, plot->data.bytes ? plot->data.bytes : "",
-                               plot->data.size, error);
-    if (status == GS_OK) {
-        status = gs_gnuplot_run(script.bytes, script.size, path, error);
-        unlink(data_path.bytes);
-    }
+    if (status == GS_OK) status = gs_gnuplot_run(script.bytes, script.size, path, error);
+    gs_output_abandon(&data);
     gs_text_free(&script);
-    gs_text_free(&data_path);
     return status;
 }

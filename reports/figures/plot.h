@@ -56,8 +56,9 @@ struct gs_plot_size {
     int width, height; /* pixels at 100 % */
     bool narrow;
 };
-/* Draw to `path` (an .svg). The data file lies beside it while gnuplot runs. Not to be called with
- * an empty plot. */
+/* Draw to `path` (an .svg), which is replaced when the new picture is whole. The data lie beside it
+ * under a hidden name of their own while gnuplot runs. Errors: gs_gnuplot_run's. Not to be called
+ * with an empty plot. */
 enum gs_status gs_plot_draw(const struct gs_plot *plot, const struct gs_plot_size *size,
                             const char *path, struct gs_error *error);
 

@@ -20,23 +20,28 @@ static void failed(struct gs_picture *picture, struct gs_drawing *drawing,
     if (drawing->warning && !drawing->warning->what[0]) *drawing->warning = shown;
 }
 
-void gs_drawing_make(struct gs_drawing *drawing, const struct gs_plot *plot, const char *prefix,
-                     const char *name, int height, int narrow_height, struct gs_picture *picture) {
+enum gs_status gs_drawing_make(struct gs_drawing *drawing, const struct gs_plot *plot,
+                               const char *prefix, const char *name, int height, int narrow_height,
+                               struct gs_picture *picture, struct gs_error *error) {
     *picture = (struct gs_picture){GS_PANEL_DRAWN, ""};
     if (plot->empty) {
         gs_picture_reason(picture, GS_PANEL_EMPTY, plot->empty);
-        return;
+        return GS_OK;
     }
     if (!drawing->probed) drawing->can_draw = gs_gnuplot_probe(&drawing->why_not);
     drawing->probed = true;
     if (drawing->can_draw != GS_OK) {
         failed(picture, drawing, &drawing->why_not);
-        return;
+        return GS_OK;
     }
-    struct gs_error error = {0};
-    if (gs_figure_draw_plot(plot, drawing->folder, prefix, name, height, narrow_height, &error) !=
-        GS_OK)
-        failed(picture, drawing, &error);
+    struct gs_error why = {0};
+    enum gs_status status =
+        gs_figure_draw_plot(plot, drawing->folder, prefix, name, height, narrow_height, &why);
+    if (status == GS_OK) return GS_OK;
+    failed(picture, drawing, &why);
+    if (status != GS_IO) return GS_OK;
+    if (error) *error = why;
+    return GS_IO;
 }
 
 void gs_page_picture(struct gs_text *page, const char *prefix, const char *name, int height,

@@ -31,9 +31,11 @@ struct gs_drawing {
 void gs_picture_reason(struct gs_picture *picture, enum gs_panel_state state, const char *reason);
 
 /* Draw a filled plot as <folder>/<prefix><name>.svg and …-narrow.svg. gnuplot is asked once,
- * when the first plot has something to draw. */
-void gs_drawing_make(struct gs_drawing *drawing, const struct gs_plot *plot, const char *prefix,
-                     const char *name, int height, int narrow_height, struct gs_picture *picture);
+ * when the first plot has something to draw. A picture that gnuplot cannot draw is no failure: it
+ * says why. One that cannot be written is: GS_IO, as for any file of the page. */
+enum gs_status gs_drawing_make(struct gs_drawing *drawing, const struct gs_plot *plot,
+                               const char *prefix, const char *name, int height, int narrow_height,
+                               struct gs_picture *picture, struct gs_error *error);
 
 /* The picture's element: the narrow file for phones; `said` is the alternative text, behind
  * "Figure: <title>. ". */

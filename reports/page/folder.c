@@ -2,6 +2,7 @@
 
 #include "core/base/file.h"
 #include "core/base/memory.h"
+#include "core/base/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,12 +65,15 @@ static void sweep(const char *parent, const char *prefix) {
     gs_free_names(names, count);
 }
 
-/* `path` without the slashes at its end, which rename does not like. */
-static char *trimmed(const char *path) {
+/* `path` without the slashes at its end, which rename does not like; where it is a link, the folder
+ * it leads to. */
+static char *final_path(const char *path) {
     char *copy = gs_strdup(path);
     size_t length = copy ? strlen(copy) : 0;
     while (length > 1 && copy[length - 1] == '/') copy[--length] = '\0';
-    return copy;
+    char *target = copy ? gs_path_target(copy) : NULL;
+    gs_free(copy);
+    return target;
 }
 
 static enum gs_status build_beside(struct gs_folder *folder, const char *parent,
@@ -97,7 +101,7 @@ static enum gs_status build_beside(struct gs_folder *folder, const char *parent,
 }
 
 enum gs_status gs_folder_open(struct gs_folder *folder, const char *path, struct gs_error *error) {
-    *folder = (struct gs_folder){.path = trimmed(path), .lock = -1};
+    *folder = (struct gs_folder){.path = final_path(path), .lock = -1};
     char *parent = folder->path ? gs_path_folder(folder->path) : NULL;
     enum gs_status status =
         parent ? gs_folder_create(parent, error) : gs_fail_memory(error, strlen(path), "a path");
@@ -114,7 +118,8 @@ static void open_up(const char *path) {
     if (chmod(path, 0777 & ~mask) != 0) return; /* a private report is still a report */
 }
 
-static enum gs_status replace(struct gs_folder *folder, struct gs_error *error) {
+/* Where names cannot be exchanged. */
+static enum gs_status step_aside(struct gs_folder *folder, struct gs_error *error) {
     size_t size = strlen(folder->temporary) + sizeof "-old";
     char *old = gs_calloc(size, 1);
     if (!old) return gs_fail_memory(error, size, "a path");
@@ -129,6 +134,12 @@ static enum gs_status replace(struct gs_folder *folder, struct gs_error *error) 
     if (status == GS_OK) remove_tree(old, 0);
     gs_free(old);
     return status;
+}
+
+static enum gs_status replace(struct gs_folder *folder, struct gs_error *error) {
+    if (!gs_path_exchange(folder->temporary, folder->path)) return step_aside(folder, error);
+    remove_tree(folder->temporary, 0); /* which is the old output now */
+    return GS_OK;
 }
 
 enum gs_status gs_folder_commit(struct gs_folder *folder, bool force, struct gs_error *error) {

@@ -47,24 +47,25 @@ enum gs_status gs_report_check_output(const char *folder, bool force, struct gs_
 
 /* ---- figures ---- */
 
-static void make_panel(struct gs_panel *panel, const struct gs_figure *figure,
-                       const struct gs_report_run *run, struct gs_drawing *drawing,
-                       const char *prefix) {
+static enum gs_status make_panel(struct gs_panel *panel, const struct gs_figure *figure,
+                                 const struct gs_report_run *run, struct gs_drawing *drawing,
+                                 const char *prefix, struct gs_error *error) {
     *panel = (struct gs_panel){.figure = figure};
     if (!gs_figure_applies(figure, run)) {
         panel->picture.state = GS_PANEL_NONE;
-        return;
+        return GS_OK;
     }
     if (!run->results[figure->part]) {
         const char *why = run->absent[figure->part];
         gs_picture_reason(&panel->picture, GS_PANEL_ABSENT, why ? why : "it was not asked for");
-        return;
+        return GS_OK;
     }
     struct gs_plot plot = {0};
     figure->draw(run, &plot);
-    gs_drawing_make(drawing, &plot, prefix, figure->name, figure->height, figure->narrow_height,
-                    &panel->picture);
+    enum gs_status status = gs_drawing_make(drawing, &plot, prefix, figure->name, figure->height,
+                                            figure->narrow_height, &panel->picture, error);
     gs_plot_free(&plot);
+    return status;
 }
 
 static enum gs_status make_panels(const struct gs_report *report, struct gs_panel *panels,
@@ -76,7 +77,9 @@ static enum gs_status make_panels(const struct gs_report *report, struct gs_pane
         if (gs_progress_stop(progress)) return gs_fail(error, GS_INTERRUPTED, "stopped on request");
         gs_progress_report(progress, (double)i, (double)(report->run_count * count), "figures");
         gs_report_prefix(report, i / count, '_', prefix);
-        make_panel(panels + i, gs_figure_at(i % count), report->runs + i / count, drawing, prefix);
+        enum gs_status status = make_panel(panels + i, gs_figure_at(i % count),
+                                           report->runs + i / count, drawing, prefix, error);
+        if (status != GS_OK) return status;
     }
     double all = (double)(report->run_count * count);
     gs_progress_report(progress, all, all, "figures");
@@ -148,7 +151,7 @@ static enum gs_status fill(const struct gs_report *report, const char *folder,
     drawing.folder = figures;
     if (status == GS_OK) status = make_panels(report, panels, &drawing, progress, error);
     struct gs_picture training = {GS_PANEL_NONE, ""};
-    if (status == GS_OK) gs_page_draw_training(report, &drawing, &training);
+    if (status == GS_OK) status = gs_page_draw_training(report, &drawing, &training, error);
     if (status == GS_OK) status = write_page(report, panels, &training, json, folder, error);
     gs_free(csv);
     gs_free(figures);

@@ -7,15 +7,16 @@ static int height(const struct gs_report *report, bool narrow) {
     return gs_training_height(gs_training_panels(report->runs, report->run_count), narrow);
 }
 
-void gs_page_draw_training(const struct gs_report *report, struct gs_drawing *drawing,
-                           struct gs_picture *picture) {
+enum gs_status gs_page_draw_training(const struct gs_report *report, struct gs_drawing *drawing,
+                                     struct gs_picture *picture, struct gs_error *error) {
     *picture = (struct gs_picture){GS_PANEL_NONE, ""};
-    if (!gs_training_applies(report->runs, report->run_count)) return;
+    if (!gs_training_applies(report->runs, report->run_count)) return GS_OK;
     struct gs_plot plot = {0};
     gs_training_draw(report->runs, report->run_count, &plot);
-    gs_drawing_make(drawing, &plot, "", "training", height(report, false), height(report, true),
-                    picture);
+    enum gs_status status = gs_drawing_make(drawing, &plot, "", "training", height(report, false),
+                                            height(report, true), picture, error);
     gs_plot_free(&plot);
+    return status;
 }
 
 void gs_page_training(struct gs_text *page, const struct gs_report *report,

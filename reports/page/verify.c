@@ -26,34 +26,43 @@ static void name_picture(const struct gs_shown_verify *shown, struct gs_verify_p
         if (!strchr(plain, picture->name[i])) picture->name[i] = '_';
 }
 
-static void make_picture(const struct gs_shown_verify *shown, const struct gs_verify_figure *figure,
-                         size_t claim, struct gs_drawing *drawing,
-                         struct gs_verify_picture *picture) {
+static enum gs_status make_picture(const struct gs_shown_verify *shown,
+                                   const struct gs_verify_figure *figure, size_t claim,
+                                   struct gs_drawing *drawing, struct gs_verify_picture *picture,
+                                   struct gs_error *error) {
     struct gs_plot plot = {0};
     *picture = (struct gs_verify_picture){.figure = figure, .claim = claim};
     name_picture(shown, picture);
     picture->height = figure->height(shown, claim, false);
     picture->narrow_height = figure->height(shown, claim, true);
     figure->draw(shown, claim, &plot);
-    gs_drawing_make(drawing, &plot, "", picture->name, picture->height, picture->narrow_height,
-                    &picture->picture);
+    enum gs_status status = gs_drawing_make(drawing, &plot, "", picture->name, picture->height,
+                                            picture->narrow_height, &picture->picture, error);
     gs_plot_free(&plot);
+    return status;
 }
 
 static enum gs_status make_pictures(const struct gs_shown_verify *shown,
                                     struct gs_verify_pictures *pictures, struct gs_drawing *drawing,
                                     const struct gs_progress *progress, struct gs_error *error) {
     double all = (double)shown->claim_count + 2;
-    for (size_t claim = 0; claim < shown->claim_count; claim++) {
+    enum gs_status status = GS_OK;
+    for (size_t claim = 0; claim < shown->claim_count && status == GS_OK; claim++) {
         if (gs_progress_stop(progress)) return gs_fail(error, GS_INTERRUPTED, "stopped on request");
         gs_progress_report(progress, (double)claim, all, "figures");
-        make_picture(shown, &gs_verify_strip, claim, drawing, pictures->strips + claim);
-        make_picture(shown, &gs_verify_emergence, claim, drawing, pictures->emergences + claim);
+        status =
+            make_picture(shown, &gs_verify_strip, claim, drawing, pictures->strips + claim, error);
+        if (status == GS_OK)
+            status = make_picture(shown, &gs_verify_emergence, claim, drawing,
+                                  pictures->emergences + claim, error);
     }
-    make_picture(shown, &gs_verify_heads, 0, drawing, &pictures->heads);
-    make_picture(shown, &gs_verify_similarity, 0, drawing, &pictures->similarity);
-    gs_progress_report(progress, all, all, "figures");
-    return GS_OK;
+    if (status == GS_OK)
+        status = make_picture(shown, &gs_verify_heads, 0, drawing, &pictures->heads, error);
+    if (status == GS_OK)
+        status =
+            make_picture(shown, &gs_verify_similarity, 0, drawing, &pictures->similarity, error);
+    if (status == GS_OK) gs_progress_report(progress, all, all, "figures");
+    return status;
 }
 
 /* ---- files ---- */

@@ -20,7 +20,7 @@ BEGIN {
 
     # children are started by these alone: the dispatcher, and the one file that starts gnuplot
     starts["core/programs/gpnscope.c"] = 1
-    starts["reports/figures/gnuplot.c"] = 1
+    starts["reports/figures/child.c"] = 1
 
     printing = "printf|vprintf|puts|putchar|perror|exit|_exit|_Exit|quick_exit|abort"
     starting = "popen|system|fork|vfork|posix_spawnp?|exec[lv]p?e?|execvpe|fexecve"
@@ -103,7 +103,7 @@ function look_for_calls(text, file, row,    word) {
     if (calls(text, starting) && !(file in starts)) {
         word = substr(text, RSTART, RLENGTH)
         gsub(/[^A-Za-z_]/, "", word)
-        say(file, row, word "() starts a program; only the dispatcher and reports/figures/gnuplot.c may")
+        say(file, row, word "() starts a program; only the dispatcher and reports/figures/child.c may")
     }
     if (file ~ /\/(programs|cmake)\//) return # neither is part of a library
     if (calls(text, printing)) {

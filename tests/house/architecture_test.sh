@@ -24,7 +24,7 @@ END
     printf '#include <stdio.h>\nint main(void) { printf("x"); exit(0); }\n' >core/programs/p.c
     printf '#include "probes/trace/w.h"\n' >analyses/linalg/l.c
     printf '#include "core/base/a.h"\n#include "core/base/b.h"\n' >probes/trace/w.h
-    printf 'int f(void) { execvp("gnuplot", 0); _exit(127); }\n' >reports/figures/gnuplot.c
+    printf 'int f(void) { execvp("gnuplot", 0); _exit(127); }\n' >reports/figures/child.c
     printf '#include "reports/figures/figure.h"\nint main(void) { printf("x"); }\n' >tests/t.c
     printf '\n' >reports/figures/figure.h
 }

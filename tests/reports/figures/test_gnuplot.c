@@ -1,5 +1,6 @@
 /* gnuplot as a child: what it draws, how it fails, and that no label reaches it as a command. */
 #include "core/base/file.h"
+#include "reports/figures/child.h"
 #include "reports/figures/gnuplot.h"
 #include "reports/figures/label.h"
 #include "reports/figures/plot.h"
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static bool absent(void) {
     struct gs_error error;
@@ -28,13 +30,14 @@ static char *read_text(const char *path) {
     return text;
 }
 
-static void no_leftovers(const char *path) {
-    static const char *const endings[] = {".script", ".messages", ".data"};
-    for (size_t i = 0; i < 3; i++) {
-        char beside[2048];
-        snprintf(beside, sizeof beside, "%s%s", path, endings[i]);
-        assert_false(gs_path_exists(beside));
-    }
+/* No file in the scratch folder is a temporary one. */
+static void no_leftovers(void) {
+    char **names;
+    size_t count;
+    gs_assert_ok(gs_folder_list(gs_scratch_folder(), &names, &count, NULL), NULL);
+    for (size_t i = 0; i < count; i++)
+        if (names[i][0] == '.') fail_msg("%s is left", names[i]);
+    gs_free_names(names, count);
 }
 
 static void draws(void **state) {
@@ -45,16 +48,16 @@ static void draws(void **state) {
     struct gs_error error;
     gs_assert_ok(gs_gnuplot_run(script, sizeof script - 1, path, &error), &error);
     assert_true(gs_path_exists(path));
-    no_leftovers(path);
+    no_leftovers();
 }
 
 static void expect_failure(const char *script, const char *word) {
     const char *path = gs_scratch_path("failed.svg");
     struct gs_error error;
-    gs_assert_error(gs_gnuplot_run(script, strlen(script), path, &error), GS_IO, &error, "gnuplot",
-                    word);
+    gs_assert_error(gs_gnuplot_run(script, strlen(script), path, &error), GS_UNSUPPORTED, &error,
+                    "gnuplot", word);
     assert_false(gs_path_exists(path));
-    no_leftovers(path);
+    no_leftovers();
 }
 
 static void fails(void **state) {
@@ -65,6 +68,66 @@ static void fails(void **state) {
     expect_failure("set terminal svg\n", "no whole picture"); /* ends well, draws nothing */
     expect_failure("set terminal dumb\nplot x\n", "no whole picture");
     expect_failure("", "no whole picture");
+}
+
+static void holds(const char *path, const char *expected) {
+    char *text = read_text(path);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+/* A picture that cannot be drawn leaves the one before, and files with names of their own beside
+ * it are nobody's business. */
+static void old_picture_stays(void **state) {
+    (void)state;
+    if (absent()) skip();
+    static const char *const names[] = {"old.svg", "old.svg.data", "old.svg.script",
+                                        "old.svg.messages"};
+    for (size_t i = 0; i < 4; i++) gs_scratch_file(names[i], names[i], strlen(names[i]));
+    struct gs_plot plot = {0};
+    struct gs_plot_size size = {400, 300, false};
+    struct gs_error error;
+    gs_plot_number(&plot, 1);
+    gs_plot_row(&plot);
+    gs_plot_block(&plot);
+    gs_plot_command(&plot, "plot nosuchfunction(x)");
+    gs_assert_error(gs_plot_draw(&plot, &size, gs_scratch_path("old.svg"), &error), GS_UNSUPPORTED,
+                    &error, "gnuplot", "old.svg");
+    for (size_t i = 0; i < 4; i++) holds(gs_scratch_path("%s", names[i]), names[i]);
+    gs_text_free(&plot.script);
+    gs_plot_command(&plot, "plot data index 0 using 0:1");
+    gs_assert_ok(gs_plot_draw(&plot, &size, gs_scratch_path("old.svg"), &error), &error);
+    for (size_t i = 1; i < 4; i++) holds(gs_scratch_path("%s", names[i]), names[i]);
+    no_leftovers();
+    gs_plot_free(&plot);
+}
+
+/* Much on every stream at once: what it reads, what it says, what it draws. */
+static void busy_streams(void **state) {
+    (void)state;
+    static char program[] = "sh", option[] = "-c",
+                body[] = "head -c 300000 /dev/zero >&2; cat; head -c 300000 /dev/zero >&2; exit 7";
+    enum { SIZE = 1000000 };
+    char *arguments[] = {program, option, body, NULL}, *environment[] = {NULL};
+    const struct gs_child child = {arguments, environment};
+    char *input = malloc(SIZE);
+    assert_non_null(input);
+    for (size_t i = 0; i < SIZE; i++) input[i] = (char)(i % 251);
+    struct gs_text output = {0}, messages = {0};
+    int wait_status = 0;
+    assert_int_equal(gs_child_run(&child, input, SIZE, &output, &messages, &wait_status), 0);
+    assert_int_equal(WEXITSTATUS(wait_status), 7);
+    assert_int_equal(messages.size, 600000);
+    assert_int_equal(output.size, SIZE);
+    assert_memory_equal(output.bytes, input, SIZE);
+    /* one that reads nothing ends this process no more than it hangs it */
+    static char deaf[] = "exit 3";
+    arguments[2] = deaf;
+    assert_int_equal(gs_child_run(&child, input, SIZE, &output, &messages, &wait_status), 0);
+    assert_int_equal(WEXITSTATUS(wait_status), 3);
+    free(input);
+    gs_text_free(&output);
+    gs_text_free(&messages);
 }
 
 static void missing_program(void **state) {
@@ -94,7 +157,7 @@ static void fake_program(const char *body, const char *word) {
     setenv("PATH", path, 1);
     remove(fake);
     free(path);
-    gs_assert_error(probe, GS_IO, &error, word, "svg terminal");
+    gs_assert_error(probe, GS_UNSUPPORTED, &error, word, "svg terminal");
 }
 
 static void bad_programs(void **state) {
@@ -154,13 +217,15 @@ static void labels_survive(void **state) {
     assert_false(gs_path_exists("pwned"));
     assert_false(gs_path_exists(gs_scratch_path("pwned")));
     free(svg);
-    no_leftovers(path);
+    no_leftovers();
     gs_plot_free(&plot);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws), cmocka_unit_test(fails), cmocka_unit_test(missing_program),
-        cmocka_unit_test(bad_programs), cmocka_unit_test(labels_survive)};
+        cmocka_unit_test(draws),           cmocka_unit_test(fails),
+        cmocka_unit_test(missing_program), cmocka_unit_test(old_picture_stays),
+        cmocka_unit_test(busy_streams),    cmocka_unit_test(bad_programs),
+        cmocka_unit_test(labels_survive)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
