@@ -8,6 +8,7 @@
 #include "core/training/recipe.h"
 #include "core/training/resume.h"
 #include "core/training/run_files.h"
+#include "core/training/staged.h"
 
 #include <string.h>
 
@@ -114,10 +115,28 @@ static enum gs_status write_run(const struct adoption *a, const struct gs_run_fi
     adopted->step = step;
     adopted->updates = (int64_t)a->adamw->updates;
     adopted->micro_batch = (int64_t)a->position.micro_batch;
-    enum gs_status status =
-        gs_checkpoint_save(adopted->model, true, a->model, step, (int64_t)a->config->seed, error);
-    if (status != GS_OK) return status;
-    return gs_resume_save(adopted->resume, a->model, a->adamw, &a->position, &identity, error);
+    struct gs_staged staged = {0};
+    const char *model = NULL, *resume = NULL;
+    enum gs_status status = gs_staged_add(&staged, adopted->resume, &resume, error);
+    if (status == GS_OK) status = gs_staged_add(&staged, adopted->model, &model, error);
+    if (status == GS_OK)
+        status = gs_checkpoint_save(model, true, a->model, step, (int64_t)a->config->seed, error);
+    if (status == GS_OK)
+        status = gs_resume_save(resume, a->model, a->adamw, &a->position, &identity, error);
+    if (status != GS_OK) gs_staged_name_place(&staged, error);
+    if (status == GS_OK) status = gs_staged_commit(&staged, error);
+    gs_staged_close(&staged);
+    return status;
+}
+
+/* What is read must not be what would be replaced. */
+static enum gs_status check_input(const struct gs_run_files *files, const char *checkpoint,
+                                  struct gs_error *error) {
+    if (!gs_run_files_own(files, checkpoint)) return GS_OK;
+    gs_fail(error, GS_EXISTS, "the checkpoint belongs to the run that would be replaced");
+    gs_error_where(error, "%s", checkpoint);
+    gs_error_next(error, "give another folder with -o");
+    return GS_EXISTS;
 }
 
 static enum gs_status read_all(struct adoption *a, const char *checkpoint,
@@ -143,11 +162,16 @@ enum gs_status gs_training_adopt(const struct gs_training_config *config, const 
     const struct gs_run_files files = {config->checkpoint, config->log, config->name};
     struct adoption adoption = {.config = config};
     *adopted = (struct gs_adopted){0};
-    enum gs_status status = gs_run_files_clear(&files, 0, force, false, error);
+    enum gs_status status = gs_run_files_check(&files, 0, force, error);
+    if (status == GS_OK) status = check_input(&files, checkpoint, error);
     if (status == GS_OK) status = read_all(&adoption, checkpoint, options, error);
     if (status == GS_OK) status = gs_run_files_prepare(&files, error);
-    if (status == GS_OK) status = gs_run_files_clear(&files, 0, force, true, error);
+    if (status == GS_OK) status = gs_run_files_check(&files, 0, force, error);
     if (status == GS_OK) status = write_run(&adoption, &files, adopted, error);
+    if (status == GS_OK && force) {
+        const char *const new_files[] = {adopted->model, adopted->resume};
+        status = gs_run_files_remove(&files, 0, new_files, 2, error);
+    }
     clear(&adoption);
     return status;
 }

@@ -30,8 +30,8 @@ static char *header_line(const char *const *metrics, size_t count) {
 }
 
 enum gs_status gs_training_log_open(const char *path, size_t keep, const char *const *metrics,
-                                    size_t metric_count, struct gs_training_log **log,
-                                    struct gs_error *error) {
+                                    size_t metric_count, struct gs_staged *staged,
+                                    struct gs_training_log **log, struct gs_error *error) {
     struct gs_training_log *made = gs_calloc(1, sizeof *made);
     char *header = header_line(metrics, metric_count);
     enum gs_status status = GS_OK;
@@ -41,7 +41,8 @@ enum gs_status gs_training_log_open(const char *path, size_t keep, const char *c
         made->line = gs_calloc(made->size, 1);
     }
     if (!made || !header || !made->line) status = gs_fail_memory(error, strlen(path), "a log");
-    if (status == GS_OK) status = gs_run_table_open(path, keep, header, &made->table, error);
+    if (status == GS_OK)
+        status = gs_run_table_open(path, keep, header, staged, &made->table, error);
     gs_free(header);
     if (status != GS_OK) {
         gs_training_log_close(made);
@@ -79,10 +80,10 @@ void gs_training_log_close(struct gs_training_log *log) {
     gs_free(log);
 }
 
-enum gs_status gs_training_speed_open(const char *path, size_t keep, struct gs_run_table **table,
-                                      struct gs_error *error) {
-    return gs_run_table_open(path, keep, "step,loss,tokens,tokens_per_second,seconds_left\n", table,
-                             error);
+enum gs_status gs_training_speed_open(const char *path, size_t keep, struct gs_staged *staged,
+                                      struct gs_run_table **table, struct gs_error *error) {
+    return gs_run_table_open(path, keep, "step,loss,tokens,tokens_per_second,seconds_left\n",
+                             staged, table, error);
 }
 
 enum gs_status gs_training_speed_row(struct gs_run_table *table,

@@ -18,8 +18,8 @@ struct gs_training_log;
 
 /* As gs_run_table_open. `metrics` are borrowed. Close with gs_training_log_close. */
 enum gs_status gs_training_log_open(const char *path, size_t keep, const char *const *metrics,
-                                    size_t metric_count, struct gs_training_log **log,
-                                    struct gs_error *error);
+                                    size_t metric_count, struct gs_staged *staged,
+                                    struct gs_training_log **log, struct gs_error *error);
 /* Add a row and hand it to the system. */
 enum gs_status gs_training_log_row(struct gs_training_log *log, size_t step, double loss,
                                    double rate, double grad_norm, const double *metrics,
@@ -36,8 +36,8 @@ struct gs_training_speed {
     uint64_t tokens;
     double tokens_a_second, seconds_left;
 };
-enum gs_status gs_training_speed_open(const char *path, size_t keep, struct gs_run_table **table,
-                                      struct gs_error *error);
+enum gs_status gs_training_speed_open(const char *path, size_t keep, struct gs_staged *staged,
+                                      struct gs_run_table **table, struct gs_error *error);
 enum gs_status gs_training_speed_row(struct gs_run_table *table,
                                      const struct gs_training_speed *speed, struct gs_error *error);
 

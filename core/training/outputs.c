@@ -2,29 +2,69 @@
 
 #include "core/base/memory.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/training/staged.h"
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-static enum gs_status open_tables(struct gs_training *t, struct gs_error *error) {
+static enum gs_status open_tables(struct gs_training *t, struct gs_staged *staged,
+                                  struct gs_error *error) {
     size_t count, done = t->position.step;
     const struct gs_metric *metrics = gs_runner_metrics(t->micro_batch->runner, &count);
     const char **names = gs_calloc(count, sizeof *names);
     if (!names) return gs_fail_memory(error, count * sizeof *names, "a log");
     for (size_t i = 0; i < count; i++) names[i] = metrics[i].name;
-    enum gs_status status = gs_training_log_open(t->log_path, done, names, count, &t->log, error);
-    if (status == GS_OK) status = gs_training_speed_open(t->speed_path, done, &t->speed, error);
+    enum gs_status status = gs_training_speed_open(t->speed_path, done, staged, &t->speed, error);
+    if (status == GS_OK)
+        status = gs_training_log_open(t->log_path, done, names, count, staged, &t->log, error);
     gs_free(names);
+    return status;
+}
+
+static enum gs_status stage_start(struct gs_training *t, struct gs_staged *staged,
+                                  struct gs_error *error) {
+    char *model = gs_run_file_path(&t->files, GS_RUN_MODEL, 0);
+    const char *place = NULL;
+    enum gs_status status =
+        model ? gs_staged_add(staged, model, &place, error) : gs_fail_memory(error, 0, "a path");
+    if (status == GS_OK) status = gs_parameters_check_finite(gs_model_parameters(t->model), error);
+    if (status == GS_OK)
+        status = gs_checkpoint_save(place, true, t->model, 0, (int64_t)t->config->seed, error);
+    gs_free(model);
+    return status;
+}
+
+/* The tables and, at the start of a run, the untrained model: what an earlier run left is untouched
+ * until all of them are whole. The log comes last: with it in place the run has begun. */
+static enum gs_status replace_first_files(struct gs_training *t, bool fresh,
+                                          struct gs_error *error) {
+    struct gs_staged staged = {0};
+    enum gs_status status = fresh ? stage_start(t, &staged, error) : GS_OK;
+    if (status == GS_OK) status = open_tables(t, &staged, error);
+    if (status != GS_OK) gs_staged_name_place(&staged, error);
+    if (status == GS_OK) status = gs_staged_commit(&staged, error);
+    gs_staged_close(&staged);
+    return status;
+}
+
+/* What else the earlier run left, which the new one would mix with. */
+static enum gs_status remove_others(struct gs_training *t, bool fresh, long long first,
+                                    struct gs_error *error) {
+    char *model = gs_run_file_path(&t->files, GS_RUN_MODEL, 0);
+    if (!model) return gs_fail_memory(error, 0, "a path");
+    const char *const new_files[] = {t->log_path, t->speed_path, model};
+    enum gs_status status = gs_run_files_remove(&t->files, first, new_files, fresh ? 3 : 2, error);
+    gs_free(model);
     return status;
 }
 
 enum gs_status gs_training_outputs_begin(struct gs_training *t, struct gs_error *error) {
     bool fresh = !t->resume_path;
     long long first = t->plan.restarted ? 1 : fresh ? 0 : (long long)t->position.step + 1;
-    enum gs_status status = gs_run_files_prepare(&t->files, error);
-    if (status == GS_OK) status = gs_run_files_clear(&t->files, first, t->force, true, error);
-    if (status == GS_OK) status = open_tables(t, error);
+    enum gs_status status = gs_run_files_check(&t->files, first, t->force, error);
+    if (status == GS_OK) status = gs_run_files_prepare(&t->files, error);
+    if (status == GS_OK) status = replace_first_files(t, fresh, error);
+    if (status == GS_OK && t->force) status = remove_others(t, fresh, first, error);
     if (status == GS_OK) gs_run_files_sweep(&t->files); /* the log's lock is ours */
-    if (status == GS_OK && fresh) status = gs_training_save(t, 0, error);
     return status;
 }
 

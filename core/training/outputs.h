@@ -6,8 +6,8 @@
 
 #include "core/training/loop_state.h"
 
-/* From here on files are touched: those in the way are removed, the tables begin, and a run at its
- * start writes the untrained model. */
+/* From here on files are touched: the tables begin, and a run at its start writes the untrained
+ * model. When these stand, those of an earlier run that are in the way are removed. */
 enum gs_status gs_training_outputs_begin(struct gs_training *t, struct gs_error *error);
 void gs_training_outputs_end(struct gs_training *t);
 

@@ -84,40 +84,30 @@ static long long true_step(const struct gs_run_files *files, long long step) {
     return found;
 }
 
-static enum gs_status refuse_or_remove(const char *path, bool force, bool remove_it,
-                                       struct gs_error *error) {
-    if (!force) {
-        gs_fail(error, GS_EXISTS, "an earlier run of this name has left its files");
-        gs_error_found(error, "%s", path);
-        gs_error_next(error, "go on from it with --resume, give another folder with -o, or remove "
-                             "that run's files with --force");
-        return GS_EXISTS;
-    }
-    if (remove_it && remove(path) != 0 && errno != ENOENT)
-        return gs_fail_errno(error, errno, "removing a file of the earlier run", path);
-    return GS_OK;
-}
+/* Calls `act` for each file of the run from step `first` on, with `first` 0 also for the tables,
+ * until one fails. */
+typedef enum gs_status act_on_file(const char *path, const void *context, struct gs_error *error);
 
-static enum gs_status clear_tables(const struct gs_run_files *files, bool force, bool remove_them,
-                                   struct gs_error *error) {
+static enum gs_status each_table(const struct gs_run_files *files, act_on_file *act,
+                                 const void *context, struct gs_error *error) {
     char *paths[] = {gs_run_log_path(files), gs_run_speed_path(files)};
     enum gs_status status = GS_OK;
     for (size_t i = 0; i < 2 && status == GS_OK; i++) {
         if (!paths[i])
             status = gs_fail_memory(error, strlen(files->name), "a path");
         else if (gs_path_exists(paths[i]))
-            status = refuse_or_remove(paths[i], force, remove_them, error);
+            status = act(paths[i], context, error);
     }
     for (size_t i = 0; i < 2; i++) gs_free(paths[i]);
     return status;
 }
 
-enum gs_status gs_run_files_clear(const struct gs_run_files *files, long long first, bool force,
-                                  bool remove_them, struct gs_error *error) {
+static enum gs_status each_file(const struct gs_run_files *files, long long first, act_on_file *act,
+                                const void *context, struct gs_error *error) {
     char **names = NULL;
     size_t count = 0;
     enum gs_status status = GS_OK;
-    if (first == 0) status = clear_tables(files, force, remove_them, error);
+    if (first == 0) status = each_table(files, act, context, error);
     if (status == GS_OK && gs_path_is_folder(files->checkpoint))
         status = gs_folder_list(files->checkpoint, &names, &count, error);
     for (size_t i = 0; i < count && status == GS_OK; i++) {
@@ -125,12 +115,47 @@ enum gs_status gs_run_files_clear(const struct gs_run_files *files, long long fi
         long long step;
         if (!recognise(files, names[i], &what, &step) || true_step(files, step) < first) continue;
         char *path = gs_path_join(files->checkpoint, names[i]);
-        status = path ? refuse_or_remove(path, force, remove_them, error)
-                      : gs_fail_memory(error, strlen(names[i]), "a path");
+        status =
+            path ? act(path, context, error) : gs_fail_memory(error, strlen(names[i]), "a path");
         gs_free(path);
     }
     gs_free_names(names, count);
     return status;
+}
+
+static enum gs_status refuse(const char *path, const void *context, struct gs_error *error) {
+    (void)context;
+    gs_fail(error, GS_EXISTS, "an earlier run of this name has left its files");
+    gs_error_found(error, "%s", path);
+    gs_error_next(error, "go on from it with --resume, give another folder with -o, or remove "
+                         "that run's files with --force");
+    return GS_EXISTS;
+}
+
+enum gs_status gs_run_files_check(const struct gs_run_files *files, long long first, bool force,
+                                  struct gs_error *error) {
+    return force ? GS_OK : each_file(files, first, refuse, NULL, error);
+}
+
+struct kept_files {
+    const char *const *paths;
+    size_t count;
+};
+
+static enum gs_status remove_unless_kept(const char *path, const void *context,
+                                         struct gs_error *error) {
+    const struct kept_files *kept = context;
+    for (size_t i = 0; i < kept->count; i++)
+        if (strcmp(path, kept->paths[i]) == 0) return GS_OK;
+    if (remove(path) == 0 || errno == ENOENT) return GS_OK;
+    return gs_fail_errno(error, errno, "removing a file of the earlier run", path);
+}
+
+enum gs_status gs_run_files_remove(const struct gs_run_files *files, long long first,
+                                   const char *const *keep, size_t keep_count,
+                                   struct gs_error *error) {
+    const struct kept_files kept = {keep, keep_count};
+    return each_file(files, first, remove_unless_kept, &kept, error);
 }
 
 enum gs_status gs_run_files_latest(const struct gs_run_files *files, char **path,
@@ -216,13 +241,16 @@ void gs_run_files_prune(const struct gs_run_files *files, size_t keep, const siz
     gs_free_names(names, count);
 }
 
-/* ".<name>_<step>.safetensors.gpnscope-<process>-<number>" and so on (core/base/output.c). */
+/* ".<name>_<step>.safetensors.gpnscope-<process>-<number>" and so on (core/base/output.c), or the
+ * same of such a name (staged.c). */
 static bool is_temporary(const struct gs_run_files *files, const char *name) {
     char of[256];
     const char *tail = strstr(name, ".gpnscope-");
-    if (name[0] != '.' || !tail || tail == name || (size_t)(tail - name) >= sizeof of) return false;
-    memcpy(of, name + 1, (size_t)(tail - name - 1));
-    of[tail - name - 1] = '\0';
+    const char *begin = name + strspn(name, ".");
+    if (begin == name || !tail || tail <= begin || (size_t)(tail - begin) >= sizeof of)
+        return false;
+    memcpy(of, begin, (size_t)(tail - begin));
+    of[tail - begin] = '\0';
     enum gs_run_file what;
     long long step;
     if (recognise(files, of, &what, &step)) return true;

@@ -32,10 +32,14 @@ char *gs_run_speed_path(const struct gs_run_files *files);
 enum gs_status gs_run_files_prepare(const struct gs_run_files *files, struct gs_error *error);
 
 /* Checkpoints of this run's name, of step `first` and later, that an earlier run left and a new one
- * would mix with; with `first` 0 the tables, too. Without `force` they are refused (GS_EXISTS,
- * naming one); with it they are removed when `remove` is true. */
-enum gs_status gs_run_files_clear(const struct gs_run_files *files, long long first, bool force,
-                                  bool remove, struct gs_error *error);
+ * would mix with; with `first` 0 the tables, too. Check refuses them unless `force` (GS_EXISTS,
+ * naming one). Remove removes them, but not the `keep_count` files `keep` (NULL with 0), which are
+ * the new run's and named by the functions above: call it when those stand. */
+enum gs_status gs_run_files_check(const struct gs_run_files *files, long long first, bool force,
+                                  struct gs_error *error);
+enum gs_status gs_run_files_remove(const struct gs_run_files *files, long long first,
+                                   const char *const *keep, size_t keep_count,
+                                   struct gs_error *error);
 
 /* Remove checkpoints in the middle (their models and resume files) but those of the newest `keep`
  * steps. The untrained and the final one stay, and so do the models of the `stay_count` steps

@@ -65,38 +65,43 @@ static enum gs_status kept_size(const struct gs_mapped_file *file, const char *p
     return GS_OK;
 }
 
-/* Replace what is at `path` by the beginning of the table. */
-static enum gs_status begin(const char *path, const char *header, size_t keep,
+/* Write the beginning of the table to `place`, from what is at `path`. */
+static enum gs_status begin(const char *path, const char *place, const char *header, size_t keep,
                             struct gs_error *error) {
     if (keep == 0 || !gs_path_exists(path))
-        return gs_file_write(path, true, header, strlen(header), error);
+        return gs_file_write(place, true, header, strlen(header), error);
     struct gs_mapped_file old = {0};
     size_t size = 0;
     enum gs_status status = gs_file_map(path, &old, error);
     if (status == GS_OK) status = kept_size(&old, path, header, keep, &size, error);
-    if (status == GS_OK) status = gs_file_write(path, true, old.bytes, size, error);
+    if (status == GS_OK) status = gs_file_write(place, true, old.bytes, size, error);
     gs_file_unmap(&old);
     return status;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static enum gs_status open_stream(struct gs_run_table *table, struct gs_error *error) {
-    table->stream = fopen(table->path, "ab");
+/* The stream stays with the file when that is renamed. */
+static enum gs_status open_stream(struct gs_run_table *table, const char *place,
+                                  struct gs_error *error) {
+    table->stream = fopen(place, "ab");
     if (!table->stream) return gs_fail_errno(error, errno, "opening the log", table->path);
     bool locked = flock(fileno(table->stream), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     return locked ? fail_locked(table->path, error) : GS_OK;
 }
 
 enum gs_status gs_run_table_open(const char *path, size_t keep, const char *header,
-                                 struct gs_run_table **table, struct gs_error *error) {
+                                 struct gs_staged *staged, struct gs_run_table **table,
+                                 struct gs_error *error) {
+    const char *place = path;
     struct gs_run_table *made = gs_calloc(1, sizeof *made);
     if (made) made->path = gs_strdup(path);
     enum gs_status status =
         made && made->path ? GS_OK : gs_fail_memory(error, strlen(path), "a log");
     if (status == GS_OK) status = gs_run_table_check_free(path, error);
-    if (status == GS_OK) status = begin(path, header, keep, error);
-    if (status == GS_OK) status = open_stream(made, error);
+    if (status == GS_OK && staged) status = gs_staged_add(staged, path, &place, error);
+    if (status == GS_OK) status = begin(path, place, header, keep, error);
+    if (status == GS_OK) status = open_stream(made, place, error);
     if (status != GS_OK) {
         gs_run_table_close(made);
         return status;

@@ -9,6 +9,7 @@
 #define GS_CORE_TRAINING_RUN_TABLE_H
 
 #include "core/base/status.h"
+#include "core/training/staged.h"
 
 #include <stddef.h>
 
@@ -19,9 +20,11 @@ enum gs_status gs_run_table_check_free(const char *path, struct gs_error *error)
 
 /* Begin the table at `path`, replacing what is there; with `keep` > 0, rows up to step `keep` of an
  * earlier one stay (GS_FORMAT when its columns are others). `header`: the first line, with its
- * line end. Close with gs_run_table_close. */
+ * line end. Where `staged` is not NULL, the table takes its place with the others of it, and what
+ * is there is only read until then. Close with gs_run_table_close. */
 enum gs_status gs_run_table_open(const char *path, size_t keep, const char *header,
-                                 struct gs_run_table **table, struct gs_error *error);
+                                 struct gs_staged *staged, struct gs_run_table **table,
+                                 struct gs_error *error);
 /* Add a line, which has its line end, and hand it to the system. */
 enum gs_status gs_run_table_add(struct gs_run_table *table, const char *line,
                                 struct gs_error *error);

@@ -99,7 +99,7 @@ static enum gs_status check_files(struct gs_training *t, bool resume, struct gs_
         status = gs_resume_step(t->resume_path, &first, error);
         first++;
     }
-    if (status == GS_OK) status = gs_run_files_clear(&t->files, first, t->force, false, error);
+    if (status == GS_OK) status = gs_run_files_check(&t->files, first, t->force, error);
     return status;
 }
 

@@ -25,7 +25,7 @@ static void assert_content(const char *path, const char *expected) {
 static struct gs_training_log *begin(const char *path, size_t keep) {
     struct gs_training_log *log = NULL;
     struct gs_error error = {0};
-    gs_assert_ok(gs_training_log_open(path, keep, metrics, 2, &log, &error), &error);
+    gs_assert_ok(gs_training_log_open(path, keep, metrics, 2, NULL, &log, &error), &error);
     return log;
 }
 
@@ -59,7 +59,7 @@ static void test_no_metrics(void **state) {
     const char *path = gs_scratch_path("bare.csv");
     struct gs_training_log *log = NULL;
     struct gs_error error = {0};
-    gs_assert_ok(gs_training_log_open(path, 0, NULL, 0, &log, &error), &error);
+    gs_assert_ok(gs_training_log_open(path, 0, NULL, 0, NULL, &log, &error), &error);
     gs_training_log_close(log);
     assert_content(path, "step,loss,lr,grad_norm\n");
 }
@@ -109,8 +109,8 @@ static void test_other_columns(void **state) {
         const char *path = gs_scratch_file("other.csv", others[i], strlen(others[i]));
         struct gs_training_log *log = NULL;
         struct gs_error error = {0};
-        gs_assert_error(gs_training_log_open(path, 3, metrics, 2, &log, &error), GS_FORMAT, &error,
-                        "other.csv", "columns");
+        gs_assert_error(gs_training_log_open(path, 3, metrics, 2, NULL, &log, &error), GS_FORMAT,
+                        &error, "other.csv", "columns");
         assert_null(log);
         assert_content(path, others[i]);
     }
@@ -147,8 +147,8 @@ static void test_missing_folder(void **state) {
     struct gs_training_log *log = NULL;
     struct gs_error error = {0};
     const char *path = gs_scratch_path("no/such/folder.csv");
-    gs_assert_error(gs_training_log_open(path, 0, metrics, 2, &log, &error), GS_MISSING, &error,
-                    "no/such");
+    gs_assert_error(gs_training_log_open(path, 0, metrics, 2, NULL, &log, &error), GS_MISSING,
+                    &error, "no/such");
 }
 
 int main(void) {

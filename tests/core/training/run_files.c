@@ -57,19 +57,34 @@ static void test_clear(void **state) {
     const struct gs_run_files files = {folder, folder, "run"};
     struct gs_error error = {0};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) put("clear", others[i]);
-    gs_assert_ok(gs_run_files_clear(&files, 0, false, false, &error), &error);
+    gs_assert_ok(gs_run_files_check(&files, 0, false, &error), &error);
     for (size_t i = 0; i < sizeof mine / sizeof mine[0]; i++) {
         const char *path = put("clear", mine[i]);
-        gs_assert_error(gs_run_files_clear(&files, 0, false, true, &error), GS_EXISTS, &error,
-                        mine[i], "--resume", "--force");
+        gs_assert_error(gs_run_files_check(&files, 0, false, &error), GS_EXISTS, &error, mine[i],
+                        "--resume", "--force");
         assert_true(gs_path_exists(path));
-        gs_assert_ok(gs_run_files_clear(&files, 0, true, false, &error), &error);
+        gs_assert_ok(gs_run_files_check(&files, 0, true, &error), &error);
         assert_true(gs_path_exists(path));
-        gs_assert_ok(gs_run_files_clear(&files, 0, true, true, &error), &error);
+        gs_assert_ok(gs_run_files_remove(&files, 0, NULL, 0, &error), &error);
         assert_false(gs_path_exists(path));
     }
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         assert_true(gs_path_exists(gs_scratch_path("clear/%s", others[i])));
+}
+
+/* What the new run has put there stays when the earlier run's files go. */
+static void test_remove_but(void **state) {
+    (void)state;
+    const char *folder = gs_scratch_path("but");
+    const struct gs_run_files files = {folder, folder, "run"};
+    struct gs_error error = {0};
+    const char *const new_files[] = {put("but", "run_0.safetensors"),
+                                     put("but", "run_train_log.csv")};
+    const char *const old[] = {put("but", "run_train_speed.csv"), put("but", "run_5.safetensors"),
+                               put("but", "run_0.resume.safetensors")};
+    gs_assert_ok(gs_run_files_remove(&files, 0, new_files, 2, &error), &error);
+    for (size_t i = 0; i < 2; i++) assert_true(gs_path_exists(new_files[i]));
+    for (size_t i = 0; i < 3; i++) assert_false(gs_path_exists(old[i]));
 }
 
 /* Going on from step 20, only what is later is in the way, and the log is not. */
@@ -82,17 +97,15 @@ static void test_clear_later(void **state) {
     put("later", "run_20.safetensors");
     put("later", "run_20.resume.safetensors");
     put("later", "run_train_log.csv");
-    gs_assert_ok(gs_run_files_clear(&files, 21, false, true, &error), &error);
+    gs_assert_ok(gs_run_files_check(&files, 21, false, &error), &error);
     const char *later = put("later", "run_21.safetensors");
-    gs_assert_error(gs_run_files_clear(&files, 21, false, true, &error), GS_EXISTS, &error,
-                    "run_21");
-    gs_assert_ok(gs_run_files_clear(&files, 21, true, true, &error), &error);
+    gs_assert_error(gs_run_files_check(&files, 21, false, &error), GS_EXISTS, &error, "run_21");
+    gs_assert_ok(gs_run_files_remove(&files, 21, NULL, 0, &error), &error);
     assert_false(gs_path_exists(later));
     assert_true(gs_path_exists(gs_scratch_path("later/run_20.safetensors")));
     /* a final one that does not say its step counts as later */
     put("later", "run_final.safetensors");
-    gs_assert_error(gs_run_files_clear(&files, 21, false, true, &error), GS_EXISTS, &error,
-                    "run_final");
+    gs_assert_error(gs_run_files_check(&files, 21, false, &error), GS_EXISTS, &error, "run_final");
 }
 
 static void test_no_folder(void **state) {
@@ -100,7 +113,7 @@ static void test_no_folder(void **state) {
     const char *folder = gs_scratch_path("none/at/all");
     const struct gs_run_files files = {folder, folder, "run"};
     struct gs_error error = {0};
-    gs_assert_ok(gs_run_files_clear(&files, 0, false, true, &error), &error);
+    gs_assert_ok(gs_run_files_check(&files, 0, false, &error), &error);
     char *path = NULL;
     gs_assert_error(gs_run_files_latest(&files, &path, &error), GS_MISSING, &error, folder,
                     "without --resume");
@@ -176,17 +189,18 @@ static void test_prune_but(void **state) {
 static void test_sweep(void **state) {
     (void)state;
     static const char *const left[] = {
-        ".run_5.safetensors.gpnscope-12-0", ".run_final.resume.safetensors.gpnscope-12-1",
-        ".run_train_log.csv.gpnscope-7-0", ".run_train_speed.csv.gpnscope-7-0"};
+        ".run_5.safetensors.gpnscope-12-0",  ".run_final.resume.safetensors.gpnscope-12-1",
+        ".run_train_log.csv.gpnscope-7-0",   ".run_train_speed.csv.gpnscope-7-0",
+        ".run_0.safetensors.gpnscope-9-new", "..run_0.safetensors.gpnscope-9-new.gpnscope-9-0"};
     static const char *const others[] = {".run_2_5.safetensors.gpnscope-12-0", ".run_5.safetensors",
                                          "run_5.safetensors.gpnscope-12-0",    ".gpnscope-1-1",
                                          ".other_5.safetensors.gpnscope-12-0", "run_5.safetensors"};
     const char *folder = gs_scratch_path("sweep");
     const struct gs_run_files files = {folder, folder, "run"};
-    for (size_t i = 0; i < 4; i++) put("sweep", left[i]);
+    for (size_t i = 0; i < 6; i++) put("sweep", left[i]);
     for (size_t i = 0; i < 6; i++) put("sweep", others[i]);
     gs_run_files_sweep(&files);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 6; i++)
         assert_false(gs_path_exists(gs_scratch_path("sweep/%s", left[i])));
     for (size_t i = 0; i < 6; i++)
         assert_true(gs_path_exists(gs_scratch_path("sweep/%s", others[i])));
@@ -204,10 +218,10 @@ static void test_own(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),       cmocka_unit_test(test_clear),
-        cmocka_unit_test(test_clear_later), cmocka_unit_test(test_no_folder),
-        cmocka_unit_test(test_latest),      cmocka_unit_test(test_prune),
-        cmocka_unit_test(test_prune_but),   cmocka_unit_test(test_sweep),
-        cmocka_unit_test(test_own),
+        cmocka_unit_test(test_clear_later), cmocka_unit_test(test_remove_but),
+        cmocka_unit_test(test_no_folder),   cmocka_unit_test(test_latest),
+        cmocka_unit_test(test_prune),       cmocka_unit_test(test_prune_but),
+        cmocka_unit_test(test_sweep),       cmocka_unit_test(test_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
