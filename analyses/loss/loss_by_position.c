@@ -3,6 +3,7 @@
 #include "analyses/stats/effective.h"
 #include "core/base/memory.h"
 #include "core/evaluation/limits.h"
+#include "core/results/replicates.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -117,7 +118,19 @@ static enum gs_status add_undefined(struct gs_results *results, struct gs_error 
     return status;
 }
 
-static enum gs_status add_values(const struct sums *sums, const struct gs_interval *interval,
+/* kept: the loss's replicates, or NULL. */
+static enum gs_status add_loss(const struct sums *sums, const struct gs_bootstrap *bootstrap,
+                               const struct gs_value *value, const double *kept,
+                               struct gs_results *results, struct gs_error *error) {
+    const struct gs_replicates replicates = {kept, kept ? bootstrap->replicates : 0,
+                                             bootstrap->seed, sums->sequences};
+    enum gs_status status = gs_results_add(results, "loss", value, error);
+    return status == GS_OK ? gs_results_add_replicates(results, "loss", &replicates, error)
+                           : status;
+}
+
+static enum gs_status add_values(const struct sums *sums, const struct gs_bootstrap *bootstrap,
+                                 const struct gs_interval *interval, const double *kept,
                                  struct gs_results *results, struct gs_error *error) {
     double n = column_sum(sums, sums->stretch_n, 0);
     enum gs_status status = gs_results_number(results, "tokens", n, "token", (uint64_t)n, error);
@@ -128,7 +141,7 @@ static enum gs_status add_values(const struct sums *sums, const struct gs_interv
     value.has_interval = interval->known;
     value.low = interval->low;
     value.high = interval->high;
-    status = gs_results_add(results, "loss", &value, error);
+    status = add_loss(sums, bootstrap, &value, interval->known ? kept : NULL, results, error);
     value.value = exp(value.value);
     value.low = exp(value.low);
     value.high = exp(value.high);
@@ -222,13 +235,19 @@ enum gs_status gs_loss_of_rows(const struct gs_rows *rows, uint64_t first,
                                struct gs_error *error) {
     struct sums sums;
     struct gs_interval intervals[1 + MOST_STRETCHES];
+    double *kept = NULL;
     enum gs_status status = sums_create(rows, &sums, error);
     if (status != GS_OK) return status;
     status = add_all(rows, first, &sums, progress, error);
+    size_t places = (1 + sums.stretches) * bootstrap->replicates;
+    if (gs_results_keeps_replicates(results)) kept = gs_calloc(places, sizeof *kept);
+    if (status == GS_OK && gs_results_keeps_replicates(results) && !kept)
+        status = gs_fail_memory(error, places * sizeof *kept, "replicates");
     if (status == GS_OK)
         status = gs_bootstrap_ratio(bootstrap, sums.sequences, 1 + sums.stretches, sums.stretch,
-                                    sums.stretch_n, intervals, NULL, error);
-    if (status == GS_OK) status = add_values(&sums, intervals, results, error);
+                                    sums.stretch_n, intervals, kept, error);
+    if (status == GS_OK) status = add_values(&sums, bootstrap, intervals, kept, results, error);
+    gs_free(kept);
     if (status == GS_OK) status = add_effective(&sums, results, error);
     if (status == GS_OK) status = add_positions(&sums, results, error);
     if (status == GS_OK) status = add_stretches(&sums, intervals, first, results, error);

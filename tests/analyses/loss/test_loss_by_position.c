@@ -2,6 +2,7 @@
 #include "analyses/loss/loss_by_position.h"
 #include "core/base/random.h"
 #include "core/evaluation/limits.h"
+#include "core/results/replicates.h"
 #include "probes/trace/writer.h"
 #include "tests/support/support.h"
 
@@ -173,6 +174,50 @@ static void interval_is_over_sequences(void **state) {
     gs_results_destroy(results);
 }
 
+/* Replicates of the loss are kept where they are asked for; their middle 95 % is the interval, and
+ * half the losses have half of each replicate: the same sequences are drawn. */
+static void replicates_are_paired(void **state) {
+    (void)state;
+    enum { SEQUENCES = 12, REPLICATES = 200 };
+    static float nll[2][SEQUENCES * 3];
+    static uint64_t start[SEQUENCES], length[SEQUENCES];
+    struct gs_random random;
+    gs_random_seed(&random, SEED, "test/loss/replicates");
+    for (size_t s = 0; s < SEQUENCES; s++) {
+        start[s] = 3 * s;
+        length[s] = 3;
+        for (size_t i = 0; i < 3; i++) {
+            nll[0][3 * s + i] = (float)(1 + gs_random_uniform(&random));
+            nll[1][3 * s + i] = nll[0][3 * s + i] / 2;
+        }
+    }
+    struct gs_results *results[2];
+    struct gs_replicates kept[2];
+    const struct gs_bootstrap plan = {.seed = SEED, .replicates = REPLICATES};
+    for (size_t k = 0; k < 2; k++) {
+        struct gs_rows view = gs_rows_of_array(nll[k], 1, SEQUENCES, start, length);
+        struct gs_error error;
+        results[k] = gs_results_create("loss");
+        gs_results_keep_replicates(results[k]);
+        gs_assert_ok(gs_loss_of_rows(&view, 0, &plan, NULL, results[k], &error), &error);
+        assert_true(gs_results_find_replicates(results[k], "loss", &kept[k]));
+        assert_int_equal(kept[k].count, REPLICATES);
+        assert_int_equal(kept[k].blocks, SEQUENCES);
+    }
+    double sorted[REPLICATES];
+    for (size_t r = 0; r < REPLICATES; r++) {
+        gs_assert_near("paired", kept[1].values[r], kept[0].values[r] / 2, 0, 1e-6);
+        sorted[r] = kept[0].values[r];
+    }
+    struct gs_interval interval = gs_bootstrap_percentile(sorted, REPLICATES);
+    struct gs_value loss;
+    assert_true(gs_results_find(results[0], "loss", &loss));
+    gs_assert_near("low", loss.low, interval.low, 0, 1e-12);
+    gs_assert_near("high", loss.high, interval.high, 0, 1e-12);
+    gs_results_destroy(results[0]);
+    gs_results_destroy(results[1]);
+}
+
 static void nothing_to_measure(void **state) {
     (void)state;
     static const float nll[] = {NAN};
@@ -248,7 +293,9 @@ static void of_a_trace(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(against_plain_sums),
                                        cmocka_unit_test(interval_is_over_sequences),
+                                       cmocka_unit_test(replicates_are_paired),
                                        cmocka_unit_test(nothing_to_measure),
-                                       cmocka_unit_test(not_finite), cmocka_unit_test(of_a_trace)};
+                                       cmocka_unit_test(not_finite),
+                                       cmocka_unit_test(of_a_trace)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
