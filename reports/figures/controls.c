@@ -59,6 +59,17 @@ static size_t add_decodings(struct gs_plot *plot, const struct gs_results *resul
     return place;
 }
 
+/* The untrained model's, of the mean state alone. */
+static size_t add_untrained(struct gs_plot *plot, const struct gs_results *results, size_t place) {
+    struct gs_value value;
+    double none = (double)NAN;
+    if (!gs_figure_value(results, decodings[0].value, &value)) return place;
+    add_row(plot, place++, value.value, value.has_interval ? value.low : none,
+            value.has_interval ? value.high : none, "mean state, untrained");
+    gs_plot_block(plot);
+    return place;
+}
+
 static size_t add_controls(struct gs_plot *plot, const struct gs_table *table, size_t place) {
     for (size_t i = 0; i < CONTROLS; i++) {
         size_t row = find_control(table, controls[i].control);
@@ -76,7 +87,10 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     const struct gs_results *results = run->results[GS_PART_DEFAULT];
     size_t shown = add_decodings(plot, results, 1);
     bool has_decodings = shown > 1;
-    size_t end = add_controls(plot, gs_figure_table(results, "controls"), shown);
+    size_t controlled = add_controls(plot, gs_figure_table(results, "controls"), shown);
+    size_t end = controlled;
+    if (has_decodings && controlled > shown) /* an empty block would shift the ones behind it */
+        end = add_untrained(plot, run->null_results[GS_PART_DEFAULT], controlled);
     if (end == 1) {
         plot->empty = "no correlation with token counts is known";
         return;
@@ -96,7 +110,10 @@ static void draw(const struct gs_report_run *run, struct gs_plot *plot) {
     if (has_decodings)
         gs_text_put(&plot->script, "data index 0 using 2:1:3:4 with xerrorbars lt 1 ps 1 lw 1.6 "
                                    "title 'model (95 % interval)', ");
-    if (end > shown)
+    if (end > controlled)
+        gs_text_put(&plot->script, "data index 2 using 2:1:3:4 with xerrorbars lt 4 pt 6 ps 1 "
+                                   "dt 1 title 'untrained (95 % interval)', ");
+    if (controlled > shown)
         gs_text_put(&plot->script, "data index 1 using 2:1:3:4 with xerrorbars lt 4 pt 5 ps 0.8 "
                                    "dt 1 title 'controls (95 % of draws)', ");
     gs_plot_command(plot, "data using 2:1:yticlabels(5) with points pt -1 notitle");
@@ -120,6 +137,8 @@ static void say(const struct gs_report_run *run, struct gs_text *text) {
         gs_text_put(text, " of the same norm reach from ");
         gs_text_interval(text, low, high, 3);
     }
+    gs_figure_say(text, run->null_results[GS_PART_DEFAULT], decodings[0].value,
+                  "; before training they correlate at ", 3, "");
     gs_text_put(text, ".");
 }
 

@@ -7,6 +7,7 @@
 #include "analyses/retention/retention.h"
 #include "analyses/stats/each.h"
 #include "analyses/stats/untrained.h"
+#include "analyses/verify/runs.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
 #include "core/models/model.h"
@@ -35,8 +36,9 @@ struct job {
     const struct gs_progress *progress;
     struct gs_bootstrap bootstrap;
     struct gs_trace *trace, *null;
-    const char *stream; /* whose values stand under plain names */
-    bool side_by_side;  /* all streams and memories are measured */
+    const char *checkpoint; /* of this trace */
+    const char *stream;     /* whose values stand under plain names */
+    bool side_by_side;      /* all streams and memories are measured */
 };
 
 /* The stream that is shown in whole, and whether the others stand beside it. */
@@ -67,12 +69,12 @@ static enum gs_status default_token(const struct job *job, struct gs_results *re
                                          .draws = GS_DEFAULT_DRAWS,
                                          .seed = in->seed,
                                          .progress = job->progress};
-    enum gs_status status = gs_results_source(results, in->checkpoint, NULL, error);
+    enum gs_status status = gs_results_source(results, job->checkpoint, NULL, error);
     if (status == GS_OK && in->tokenizer)
         status = gs_results_source(results, in->tokenizer, NULL, error);
     if (status == GS_OK && in->counts) status = gs_results_source(results, in->counts, NULL, error);
     if (status != GS_OK) return status;
-    const struct gs_default_inputs inputs = {in->checkpoint, in->tokenizer, in->counts};
+    const struct gs_default_inputs inputs = {job->checkpoint, in->tokenizer, in->counts};
     return job->side_by_side
                ? gs_default_token_of_streams(job->trace, true, &inputs, &options, results, error)
                : gs_default_token_of_trace(job->trace, NULL, &inputs, &options, results, error);
@@ -114,7 +116,7 @@ static enum gs_status (*const analyses[GS_PARTS])(const struct job *, struct gs_
 /* Why a part cannot be made of this trace; NULL: it can. */
 static const char *absent(const struct job *job, enum gs_part part) {
     const struct gs_trace_info *info = gs_trace_info(job->trace);
-    if (part == GS_PART_DEFAULT && !job->inputs->checkpoint) return no_checkpoint;
+    if (part == GS_PART_DEFAULT && !job->checkpoint) return no_checkpoint;
     if (part == GS_PART_LOSS && !info->has_nll) return no_loss;
     if (part != GS_PART_RETENTION) return NULL;
     for (size_t i = 0; i < info->memory_count; i++)
@@ -161,6 +163,7 @@ static enum gs_status measure_model(const struct gs_report_inputs *inputs,
     struct job job = {.inputs = inputs,
                       .progress = progress,
                       .bootstrap = {inputs->seed, GS_BOOTSTRAP_REPLICATES, progress},
+                      .checkpoint = inputs->checkpoint,
                       .trace = measured->trace};
     if (measured->null && has_gates(measured->null)) job.null = measured->null;
     enum gs_status chosen = choose_streams(&job, error);
@@ -181,10 +184,12 @@ static enum gs_status measure_model(const struct gs_report_inputs *inputs,
 static enum gs_status measure_null(const struct gs_report_inputs *inputs,
                                    const struct gs_progress *progress,
                                    struct gs_report_measured *measured, struct gs_error *error) {
-    static const enum gs_part parts[] = {GS_PART_GEOMETRY, GS_PART_HORIZON, GS_PART_LOSS};
+    static const enum gs_part parts[] = {GS_PART_GEOMETRY, GS_PART_DEFAULT, GS_PART_HORIZON,
+                                         GS_PART_LOSS};
     struct job job = {.inputs = inputs,
                       .progress = progress,
                       .bootstrap = {inputs->seed, GS_BOOTSTRAP_REPLICATES, progress},
+                      .checkpoint = measured->null_checkpoint,
                       .trace = measured->null};
     enum gs_status chosen = measured->null ? choose_streams(&job, error) : GS_OK;
     if (chosen != GS_OK) return chosen;
@@ -273,6 +278,13 @@ static enum gs_status open_all(const struct gs_report_inputs *inputs,
     enum gs_status status = gs_trace_open(inputs->trace, &measured->trace, error);
     if (status == GS_OK && inputs->null)
         status = gs_trace_open(inputs->null, &measured->null, error);
+    if (status == GS_OK && measured->null && !inputs->null_checkpoint)
+        status = gs_verify_find_checkpoint(gs_trace_info(measured->null),
+                                           &measured->null_checkpoint, error);
+    if (status == GS_OK && measured->null && inputs->null_checkpoint) {
+        measured->null_checkpoint = gs_strdup(inputs->null_checkpoint);
+        if (!measured->null_checkpoint) status = gs_fail_memory(error, 0, "a path");
+    }
     if (status == GS_OK && measured->null)
         status = gs_untrained_check(measured->trace, measured->null, error);
     if (status == GS_OK) status = gs_sha256_path(inputs->trace, measured->sha256, error);
@@ -311,5 +323,6 @@ void gs_report_measured_free(struct gs_report_measured *measured) {
     gs_free(measured->name);
     gs_free(measured->config);
     gs_free(measured->checkpoint);
+    gs_free(measured->null_checkpoint);
     *measured = (struct gs_report_measured){0};
 }

@@ -12,11 +12,12 @@
 #include "reports/figures/figure.h"
 
 struct gs_report_inputs {
-    const char *trace;      /* path */
-    const char *null;       /* the untrained model's trace on the same text, or NULL */
-    const char *checkpoint; /* the trace's, or NULL */
-    const char *tokenizer;  /* for the pieces of tokens, or NULL */
-    const char *counts;     /* data whose tokens are counted, or NULL */
+    const char *trace;           /* path */
+    const char *null;            /* the untrained model's trace on the same text, or NULL */
+    const char *checkpoint;      /* the trace's, or NULL */
+    const char *null_checkpoint; /* the untrained model's; NULL: looked for beside its trace */
+    const char *tokenizer;       /* for the pieces of tokens, or NULL */
+    const char *counts;          /* data whose tokens are counted, or NULL */
     const char *stream;  /* NULL: the usual one, and where the trace is of a model with layers, all
                             side by side; "all": the same for any trace; else this one alone */
     uint64_t loss_first; /* losses of positions below are left out */
@@ -30,7 +31,7 @@ struct gs_report_measured {
     struct gs_report_run run;
     struct gs_results *owned[2 * GS_PARTS];
     struct gs_trace *trace, *null;
-    char *name, *config, *checkpoint;
+    char *name, *config, *checkpoint, *null_checkpoint;
     char sha256[GS_SHA256_TEXT], null_sha256[GS_SHA256_TEXT];
 };
 

@@ -3,7 +3,7 @@
 #include "core/programs/command.h"
 #include "reports/page/measure.h"
 
-static struct gs_list checkpoints, nulls;
+static struct gs_list checkpoints, nulls, null_checkpoints;
 static const char *tokenizer, *counts, *stream;
 
 static const struct gs_option options[] = {
@@ -19,6 +19,11 @@ static const struct gs_option options[] = {
      "A trace of the untrained model (step 0) on the same text, shown beside the model. With "
      "several traces, give it once for each, in their order.",
      NULL},
+    {"null-checkpoint", GS_OPTION_LIST, &null_checkpoints, "FILE",
+     "The checkpoint that the --null trace was made with, once for each: decodes the untrained "
+     "mean "
+     "state. Default: the .safetensors file beside it that has the SHA-256 recorded in it.",
+     NULL},
     {"stream", GS_OPTION_TEXT, &stream, "NAME",
      "Which states of the trace: predicted, grounded, layer00, … Default: predicted or final, or "
      "the "
@@ -31,7 +36,8 @@ static const struct gs_option options[] = {
 static enum gs_status check_list(const struct gs_list *list, const char *option, size_t traces,
                                  struct gs_error *error) {
     if (list->count == 0 || list->count == traces) return GS_OK;
-    gs_fail(error, GS_USAGE, "--%s must be given once for each trace, or not at all", option);
+    gs_fail(error, GS_USAGE, "--%s must be given once for each %s, or not at all", option,
+            list == &null_checkpoints ? "--null" : "trace");
     gs_error_expected(error, "%zu", traces);
     gs_error_found(error, "%zu", list->count);
     return GS_USAGE;
@@ -45,6 +51,8 @@ static enum gs_status check_call(const struct gs_call *call, struct gs_error *er
     }
     enum gs_status status = check_list(&checkpoints, "checkpoint", call->file_count, error);
     if (status == GS_OK) status = check_list(&nulls, "null", call->file_count, error);
+    if (status == GS_OK)
+        status = check_list(&null_checkpoints, "null-checkpoint", nulls.count, error);
     return status == GS_OK ? gs_report_check_output(call->output, call->force, error) : status;
 }
 
@@ -66,16 +74,17 @@ static enum gs_status measure_all(const struct gs_call *call, struct gs_report_m
     uint64_t first;
     enum gs_status status = find_first(call, &first, error);
     for (size_t i = 0; status == GS_OK && i < call->file_count; i++) {
-        struct gs_report_inputs inputs = {.trace = call->files[i],
-                                          .null = nulls.count ? nulls.items[i] : NULL,
-                                          .checkpoint =
-                                              checkpoints.count ? checkpoints.items[i] : NULL,
-                                          .tokenizer = tokenizer,
-                                          .counts = counts,
-                                          .stream = stream,
-                                          .loss_first = first,
-                                          .seed = call->seed,
-                                          .command_line = call->command_line};
+        struct gs_report_inputs inputs = {
+            .trace = call->files[i],
+            .null = nulls.count ? nulls.items[i] : NULL,
+            .checkpoint = checkpoints.count ? checkpoints.items[i] : NULL,
+            .null_checkpoint = null_checkpoints.count ? null_checkpoints.items[i] : NULL,
+            .tokenizer = tokenizer,
+            .counts = counts,
+            .stream = stream,
+            .loss_first = first,
+            .seed = call->seed,
+            .command_line = call->command_line};
         status = gs_report_measure(&inputs, call->progress, &measured[i], error);
         if (status == GS_OK && !gs_trace_info(measured[i].trace)->complete)
             gs_call_warning(call, "%s is not complete: only the rows safely on disk are measured",
