@@ -12,6 +12,16 @@ const char gs_answer_rule[] =
     "when one of them did not. Claims about two pools of memory heads are answered by the verdict "
     "over the heads of all seeds together where there is one, since one seed has too few heads.";
 
+const char gs_answer_words_used[] =
+    "A seed is one run of training with its own random start; the untrained model is that run "
+    "before its first step, on the same text.";
+
+const char gs_answer_heads[] =
+    "A memory head forgets what it holds; its efold is the number of tokens after which 1/e of it "
+    "is left. The paper saw fast heads (up to 3 tokens) and slow ones (5 and more), and nothing "
+    "between. A p is the share of made-up samples of the kind named that look at least so unlike "
+    "it; up to 0.05 counts as evidence against that kind.";
+
 const char *gs_answer_words(enum gs_answer answer) {
     static const char *const words[] = {"held", "did not hold", "not shown", "does not apply"};
     return words[answer];

@@ -20,7 +20,9 @@ enum gs_answer {
 };
 /* "held", "did not hold", "not shown", "does not apply" */
 const char *gs_answer_words(enum gs_answer answer);
-extern const char gs_answer_rule[]; /* the above, for people */
+extern const char gs_answer_rule[];       /* the above, for people */
+extern const char gs_answer_words_used[]; /* what a seed and an untrained model are */
+extern const char gs_answer_heads[];      /* what is asked of memory heads, and what a p is there */
 
 struct gs_claim_answer {
     enum gs_answer answer;

@@ -137,9 +137,12 @@ static void put_claim(struct gs_text *text, const struct gs_shown_verify *shown,
     const struct gs_shown_claim *said = shown->claims + claim;
     struct gs_claim_answer answer = gs_answer_of_claim(shown, claim);
     gs_text_put(text, "| ");
+    gs_markdown_text(text, said->says);
+    gs_text_put(text, " (");
     gs_markdown_text(text, said->name);
     gs_text_put(text, ": ");
     gs_shown_threshold(text, said);
+    gs_text_put(text, ")");
     gs_text_put(text, " |");
     for (size_t i = 0; i < seeds->count; i++)
         put_cell(text, seeds->table, gs_shown_row(seeds->table, said->name, seeds->runs + i));

@@ -77,10 +77,13 @@ static void put_claim(struct gs_text *text, const struct gs_shown_verify *shown,
     gs_text_put(text, ".) ");
     gs_markdown_text(text, said->reason);
     if (said->untrained && said->untrained[0]) {
-        gs_text_put(text, " Untrained: ");
+        gs_text_put(text, " In the untrained model: ");
         gs_markdown_text(text, said->untrained);
     }
     gs_text_put(text, "\n\n");
+    if (gs_answer_of_claim(shown, claim).pooled)
+        gs_text_put(text, "Answered by the heads of all seeds together (below); each seed by "
+                          "itself:\n\n");
     put_figure(text, shown, pictures->strips + claim);
     put_reasons(text, shown, said->name);
     if (gs_figure_table(shown->results, "emergence"))
@@ -101,6 +104,8 @@ static void put_pools(struct gs_text *text, const struct gs_shown_verify *shown,
                       const struct gs_verify_pictures *pictures) {
     const char *verdict = gs_answer_pools(shown->results);
     gs_text_put(text, "## The heads of all seeds together\n\n");
+    gs_markdown_text(text, gs_answer_heads);
+    gs_text_put(text, "\n\n");
     if (verdict) {
         gs_text_add(text, "Verdict of the split test over all heads: **%s**. ",
                     gs_answer_pools_words(verdict));
@@ -161,6 +166,8 @@ void gs_verify_markdown(struct gs_text *text, const struct gs_shown_verify *show
     gs_markdown_text(text, shown->title && shown->title[0] ? shown->title : "Verified claims");
     gs_text_put(text, "\n\n");
     gs_markdown_text(text, shown->about);
+    gs_text_put(text, "\n\n");
+    gs_markdown_text(text, gs_answer_words_used);
     gs_text_put(text, "\n\n## What held\n\n");
     put_answers(text, shown);
     gs_text_put(text, "\n");

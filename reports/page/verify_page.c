@@ -126,9 +126,13 @@ static void add_claim(struct gs_text *page, const struct gs_shown_verify *shown,
     add_term(page, "Measured", statistic.bytes, NULL);
     add_term(page, "Passes when", threshold.bytes, NULL);
     add_term(page, "Why this threshold", said->reason, NULL);
-    add_term(page, "Untrained", said->untrained, NULL);
-    add_term(page, "Answer", gs_answer_words(gs_answer_of_claim(shown, claim).answer), NULL);
+    add_term(page, "In the untrained model", said->untrained, NULL);
+    struct gs_claim_answer answer = gs_answer_of_claim(shown, claim);
+    add_term(page, "Answer", gs_answer_words(answer.answer), NULL);
     gs_text_put(page, "</dl>\n");
+    if (answer.pooled)
+        gs_text_put(page, "<p>Answered by <a href=\"#pools\">the heads of all seeds together</a>; "
+                          "each seed by itself:</p>\n");
     gs_text_free(&threshold);
     gs_text_free(&statistic);
     add_figure(page, shown, pictures->strips + claim);
@@ -159,7 +163,9 @@ static void add_pools(struct gs_text *page, const struct gs_shown_verify *shown,
     const char *verdict = gs_answer_pools(shown->results);
     gs_text_put(page,
                 "<section aria-labelledby=\"pools\">\n<h2 id=\"pools\">The heads of all seeds "
-                "together</h2>\n");
+                "together</h2>\n<p>");
+    gs_html_text(page, gs_answer_heads);
+    gs_text_put(page, "</p>\n");
     if (verdict) {
         gs_text_put(page, "<p class=\"lede\">Verdict of the split test over all heads: <strong>");
         gs_text_put(page, gs_answer_pools_words(verdict));
@@ -282,6 +288,8 @@ static void add_header(struct gs_text *page, const struct gs_shown_verify *shown
                 structures == 1 ? "structure" : "structures", seeds,
                 seeds == 1 ? "trained model" : "models trained from different seeds");
     gs_html_text(page, shown->about);
+    gs_text_put(page, "</p>\n<p>");
+    gs_html_text(page, gs_answer_words_used);
     gs_text_put(page, "</p>\n<nav aria-label=\"Contents\"><ul>\n<li><a href=\"#answer\">What "
                       "held</a></li>\n");
     for (size_t i = 0; i < structures; i++) {

@@ -195,8 +195,9 @@ static void verdicts(void **state) {
                            "9 heads, 3 of them fast (efold up to 3 tokens), 1 between, 5 slow "
                            "(5 and more), from 1 to more than 255 tokens."));
     assert_non_null(strstr(page, "CKA 0.500 to 0.750"));
-    assert_non_null(strstr(markdown, "| rank.spread: above 0.1 | ✓ 11.5 | ✓ 12.5 | ✓ 13.5 | 3 of 3 "
-                                     "(29 % to 100 %) | held |"));
+    assert_non_null(strstr(
+        markdown, "| It is spread. (rank.spread: above 0.1) | ✓ 11.5 | ✓ 12.5 | ✓ 13.5 | 3 of 3 "
+                  "(29 % to 100 %) | held |"));
     if (can_draw) assert_non_null(strstr(markdown, "(figures/claim01-rank.spread.svg)"));
     if (can_draw) assert_non_null(strstr(markdown, "(figures/similarity.svg)"));
     assert_true(gs_path_exists(gs_inside(folder, "csv/verify_claims.csv")));
