@@ -3,8 +3,8 @@
  * in fours, so that what they share is loaded once and their sums are folded together. */
 #include "core/kernels/per_isa.h"
 
-/* Rows at once. */
-enum { FOUR = 4 };
+/* Rows at once; vectors of columns of a strip, which passes without a branch. */
+enum { FOUR = 4, STRIP = 8, HALF_STRIP = 4 };
 
 /* As many floats from `at` on as rows are being read, one matrix further: heads follow each other,
  * and together they are larger than the nearer caches. */
@@ -15,34 +15,64 @@ GS_INLINE void fetch_further(const float *at, size_t floats, size_t size) {
 /* What changes the gradient of the matrix in a step: dM_i becomes
  * decay (dM_i + q_i dread) - k_i dvalue. */
 struct change {
-    const float *dread, *dvalue; /* (dv) */
+    const float *dread, *dvalue, *diff; /* (dv) */
     float decay;
 };
 
+/* One row of the change in the columns from j on, S vectors; returns the lanes of dM_i . diff of
+ * what was there before it. */
+GS_INLINE lanes change_strip(size_t S, float *dM, size_t j, const struct change *c, lanes k,
+                             lanes q) {
+    lanes sum = fill(0);
+#pragma GCC unroll 8
+    for (size_t end = j + S * GS_LANES; j < end; j += GS_LANES) {
+        lanes d = load(dM + j);
+        sum += d * load(c->diff + j);
+        store(dM + j, d * c->decay + load(c->dread + j) * q - load(c->dvalue + j) * k);
+    }
+    return sum;
+}
+
 /* R rows of the change; along[r] = dM_r . diff of what was there before it. */
 GS_INLINE void change_rows(size_t R, float *dM, size_t dv, size_t size, const struct change *c,
-                           const float *k, const float *q, const float *diff, float *along) {
-    lanes sum[FOUR];
+                           const float *k, const float *q, float *along) {
+    lanes sum[FOUR], key[FOUR], query[FOUR];
     for (size_t r = 0; r < FOUR; r++) sum[r] = fill(0);
-    fetch_further(dM, R * dv, size);
+    for (size_t r = 0; r < R; r++) {
+        key[r] = fill(k[r]);
+        query[r] = fill(q[r] * c->decay);
+    }
     size_t j = 0;
-    for (; j + GS_LANES <= dv; j += GS_LANES) {
-        lanes difference = load(diff + j), back = load(c->dvalue + j);
-        lanes read = load(c->dread + j) * c->decay;
+    for (; j + STRIP * GS_LANES <= dv; j += STRIP * GS_LANES) {
+        fetch_further(dM + j * R, R * STRIP * GS_LANES, size);
+#pragma GCC unroll 4
+        for (size_t r = 0; r < R; r++)
+            sum[r] += change_strip(STRIP, dM + r * dv, j, c, key[r], query[r]);
+    }
+    for (; j + GS_LANES <= dv; j += GS_LANES)
+        for (size_t r = 0; r < R; r++)
+            sum[r] += change_strip(1, dM + r * dv, j, c, key[r], query[r]);
+    quad sums = sum_four(sum);
+    memcpy(along, &sums, R * sizeof *along);
+    for (; j < dv; j++)
         for (size_t r = 0; r < R; r++) {
             float *at = dM + r * dv + j;
-            lanes d = load(at);
-            sum[r] += d * difference;
-            store(at, d * c->decay + read * q[r] - back * k[r]);
+            along[r] += *at * c->diff[j];
+            *at = c->decay * (*at + c->dread[j] * q[r]) - c->dvalue[j] * k[r];
         }
-    }
-    quad sums = sum_four(sum);
-    for (size_t r = 0; r < R; r++) {
-        along[r] = sums[r];
-        for (size_t i = j; i < dv; i++) {
-            float *at = dM + r * dv + i;
-            along[r] += *at * diff[i];
-            *at = c->decay * (*at + c->dread[i] * q[r]) - c->dvalue[i] * k[r];
+}
+
+/* The columns j … end - 1 of R rows, with x and y. Unrolled further, it only moves registers. */
+GS_INLINE void against_columns(size_t R, const float *M, size_t dv, size_t j, size_t end,
+                               const float *x, const float *y, lanes first[FOUR],
+                               lanes second[FOUR]) {
+#pragma GCC unroll 1
+    for (; j < end; j += GS_LANES) {
+        lanes left = load(x + j), right = load(y + j);
+        for (size_t r = 0; r < R; r++) {
+            lanes m = load(M + r * dv + j);
+            first[r] += m * left;
+            second[r] += m * right;
         }
     }
 }
@@ -52,41 +82,27 @@ GS_INLINE void against_rows(size_t R, const float *M, size_t dv, size_t size, co
                             const float *y, float *a, float *b) {
     lanes first[FOUR], second[FOUR];
     for (size_t r = 0; r < FOUR; r++) first[r] = second[r] = fill(0);
-    if (size) fetch_further(M, R * dv, size);
     size_t j = 0;
-    for (; j + GS_LANES <= dv; j += GS_LANES) {
-        lanes left = load(x + j), right = load(y + j);
-        for (size_t r = 0; r < R; r++) {
-            lanes m = load(M + r * dv + j);
-            first[r] += m * left;
-            second[r] += m * right;
-        }
+    for (; j + STRIP * GS_LANES <= dv; j += STRIP * GS_LANES) {
+        if (size) fetch_further(M + j * R, R * STRIP * GS_LANES, size);
+        against_columns(R, M, dv, j, j + STRIP * GS_LANES, x, y, first, second);
     }
+    against_columns(R, M, dv, j, dv - dv % GS_LANES, x, y, first, second);
+    j = dv - dv % GS_LANES;
     quad firsts = sum_four(first), seconds = sum_four(second);
-    for (size_t r = 0; r < R; r++) {
-        a[r] = firsts[r];
-        b[r] = seconds[r];
-        for (size_t i = j; i < dv; i++) {
-            a[r] += M[r * dv + i] * x[i];
-            b[r] += M[r * dv + i] * y[i];
+    memcpy(a, &firsts, R * sizeof *a);
+    memcpy(b, &seconds, R * sizeof *b);
+    for (; j < dv; j++)
+        for (size_t r = 0; r < R; r++) {
+            a[r] += M[r * dv + j] * x[j];
+            b[r] += M[r * dv + j] * y[j];
         }
-    }
 }
 
 GS_INLINE float dot_row(const float *x, const float *y, size_t n) {
     lanes sum = fill(0);
     for (size_t i = 0; i < n; i += GS_LANES) sum += load_row(x, i, n) * load_row(y, i, n);
     return sum_lanes(sum);
-}
-
-/* y += x * s */
-GS_INLINE void add_scaled(const float *x, float s, size_t n, float *y) {
-    for (size_t i = 0; i < n; i += GS_LANES)
-        store_row(y, i, n, load_row(y, i, n) + load_row(x, i, n) * s);
-}
-
-GS_INLINE void scale_row(float *x, float s, size_t n) {
-    for (size_t i = 0; i < n; i += GS_LANES) store_row(x, i, n, load_row(x, i, n) * s);
 }
 
 /* Writes that are taken together. */
@@ -110,19 +126,38 @@ static void write_weights(const struct gs_past *past, size_t first, size_t last,
     }
 }
 
+/* S vectors of columns, from i on, of what add_keys adds. */
+GS_INLINE void add_strip(size_t S, const float *keys, size_t count, size_t dk, size_t i,
+                         const float *left, const float *right, float *a, float *b) {
+    lanes first[HALF_STRIP], second[HALF_STRIP];
+    for (size_t s = 0; s < S; s++) {
+        first[s] = load_row(a, i + s * GS_LANES, dk);
+        second[s] = load_row(b, i + s * GS_LANES, dk);
+    }
+    for (size_t j = 0; j < count; j++)
+        for (size_t s = 0; s < S; s++) {
+            lanes key =
+                S > 1 ? load(keys + j * dk + i + s * GS_LANES) : load_row(keys + j * dk, i, dk);
+            first[s] += key * left[j];
+            second[s] += key * right[j];
+        }
+    for (size_t s = 0; s < S; s++) {
+        store_row(a, i + s * GS_LANES, dk, first[s]);
+        store_row(b, i + s * GS_LANES, dk, second[s]);
+    }
+}
+
 /* a += sum over j of left_j keys_j, b += sum over j of right_j keys_j; keys (count, dk). */
 static void add_keys(const float *keys, size_t count, size_t dk, const float *left,
                      const float *right, float *a, float *b) {
-    for (size_t i = 0; i < dk; i += GS_LANES) {
-        lanes first = load_row(a, i, dk), second = load_row(b, i, dk);
-        for (size_t j = 0; j < count; j++) {
-            lanes key = load_row(keys + j * dk, i, dk);
-            first += key * left[j];
-            second += key * right[j];
-        }
-        store_row(a, i, dk, first);
-        store_row(b, i, dk, second);
-    }
+    size_t i = 0;
+    for (; i + HALF_STRIP * GS_LANES <= dk; i += HALF_STRIP * GS_LANES)
+        add_strip(HALF_STRIP, keys, count, dk, i, left, right, a, b);
+    for (; i < dk; i += GS_LANES) add_strip(1, keys, count, dk, i, left, right, a, b);
+}
+
+GS_INLINE void scale_row(float *x, float s, size_t n) {
+    for (size_t i = 0; i < n; i += GS_LANES) store_row(x, i, n, load_row(x, i, n) * s);
 }
 
 /* a = M x, b = M y, of the memory that `past` makes; a, b (dk), x, y (dv). */
@@ -156,6 +191,28 @@ void GS_KERNEL(memory_read_backward)(const struct gs_past *past, size_t dk, size
     *overlap += (double)dot_row(dread, read, dv);
 }
 
+/* Of the gradients of what a head read and of what it wrote with what it held: dread . read,
+ * dread . diff, g . diff. */
+struct dots {
+    float read_read, read_diff, value_diff;
+};
+
+/* dvalue is dM'k and becomes strength g, g = dM'k + (q . k) dread. */
+GS_INLINE void finish_value(const struct gs_head *head, const float *dread, size_t dk, size_t dv,
+                            float *dvalue, struct dots *dots) {
+    const float along = dot_row(head->q, head->k, dk);
+    lanes read_read = fill(0), read_diff = fill(0), value_diff = fill(0);
+    for (size_t i = 0; i < dv; i += GS_LANES) {
+        const lanes back = load_row(dread, i, dv), diff = load_row(head->diff, i, dv);
+        const lanes g = load_row(dvalue, i, dv) + back * along;
+        read_read += back * load_row(head->read, i, dv);
+        read_diff += back * diff;
+        value_diff += g * diff;
+        store_row(dvalue, i, dv, g * head->strength);
+    }
+    *dots = (struct dots){sum_lanes(read_read), sum_lanes(read_diff), sum_lanes(value_diff)};
+}
+
 /* M' = decay M + strength k (x) diff, diff = v - M'k, read = M' q. With G = dM' + q (x) dread:
  *   g = G'k, dstrength = g . diff, dv = strength g, d(M'k) = -dv,
  *   dk = strength G diff - M dv, dM = decay G - k (x) dv,
@@ -168,28 +225,25 @@ void GS_KERNEL(memory_step_backward)(const struct gs_past *past, size_t dk, size
     const float decay = head->decay, strength = head->strength, *k = head->k, *q = head->q;
     float *dvalue = gradient->dv, *dkey = gradient->dk, *dq = gradient->dq, *held = gradient->work;
     const float *dread = gradient->dread;
-    const float stands = dot_row(head->diff, dread, dv);
+    const struct change change = {dread, dvalue, head->diff, decay};
+    struct dots dots;
     GS_KERNEL(memory_read)(gradient->dM, dk, dv, k, dvalue); /* dM'k */
-    add_scaled(dread, dot_row(q, k, dk), dv, dvalue);
-    *gradient->dstrength = dot_row(dvalue, head->diff, dv);
-    scale_row(dvalue, strength, dv);
-    const struct change change = {dread, dvalue, decay};
+    finish_value(head, dread, dk, dv, dvalue, &dots);
+    *gradient->dstrength = dots.value_diff;
     size_t i = 0;
     for (; i + FOUR <= dk; i += FOUR)
-        change_rows(FOUR, gradient->dM + i * dv, dv, dk * dv, &change, k + i, q + i, head->diff,
-                    dkey + i);
+        change_rows(FOUR, gradient->dM + i * dv, dv, dk * dv, &change, k + i, q + i, dkey + i);
     for (; i < dk; i++)
-        change_rows(1, gradient->dM + i * dv, dv, dk * dv, &change, k + i, q + i, head->diff,
-                    dkey + i);
+        change_rows(1, gradient->dM + i * dv, dv, dk * dv, &change, k + i, q + i, dkey + i);
     against_past(past, dk, dv, dvalue, dread, held, dq);
     for (i = 0; i < dk; i += GS_LANES) {
-        lanes row = load_row(dkey, i, dk) + load_row(q, i, dk) * stands; /* G diff */
+        lanes row = load_row(dkey, i, dk) + load_row(q, i, dk) * dots.read_diff; /* G diff */
         store_row(dkey, i, dk, row * strength - load_row(held, i, dk));
         store_row(dq, i, dk,
-                  load_row(dq, i, dk) * decay + load_row(k, i, dk) * (strength * stands));
+                  load_row(dq, i, dk) * decay + load_row(k, i, dk) * (strength * dots.read_diff));
     }
-    double read = (double)dot_row(gradient->dread, head->read, dv);
-    double dlog = *gradient->overlap + read - (double)strength * (double)*gradient->dstrength;
+    double dlog = *gradient->overlap + (double)dots.read_read -
+                  (double)strength * (double)*gradient->dstrength;
     *gradient->dlog_decay = (float)dlog;
     *gradient->overlap = dlog - (double)dot_row(k, held, dk);
 }

@@ -3,7 +3,7 @@
 #include "core/kernels/per_isa.h"
 
 /* Vectors of columns in a strip: of a step, and of a read, which has fewer sums to hold. */
-enum { STRIP = 4, READ_STRIP = 8 };
+enum { STRIP = 4, READ_STRIP = 8, LINE = 16 };
 
 /* diff = v - M' k over columns j … of one strip of S vectors. */
 GS_INLINE void strip_step(size_t S, float *M, size_t dk, size_t dv, const float *k, const float *v,
@@ -18,14 +18,18 @@ GS_INLINE void strip_step(size_t S, float *M, size_t dk, size_t dv, const float 
         write[s] = difference * strength;
         sum[s] = fill(0);
     }
-    for (size_t i = 0; i < dk; i++)
+    for (size_t i = 0; i < dk; i++) {
+        const lanes key = fill(k[i]),
+                    query = fill(q ? q[i] : 0); /* before stores, not after each */
         for (size_t s = 0; s < S; s++) {
             float *at = M + i * dv + s * GS_LANES;
-            lanes updated = load(at) * decay + write[s] * k[i];
-            __builtin_prefetch(at + dk * dv, 1, 2); /* the next head's */
+            lanes updated = load(at) * decay + write[s] * key;
+            if (s * GS_LANES % LINE == 0)
+                __builtin_prefetch(at + dk * dv, 1, 2); /* the next head's */
             store(at, updated);
-            if (q) sum[s] += updated * q[i];
+            if (q) sum[s] += updated * query;
         }
+    }
     if (q)
         for (size_t s = 0; s < S; s++) store(read + s * GS_LANES, sum[s]);
 }
