@@ -1,11 +1,14 @@
 /* The product with packed weights: register tiles of up to ROWS rows by two vectors of columns
- * (../shared/spec/performance.md). The inner dimension goes in blocks, so that a block of a panel
- * stays in the first cache while all rows pass over it, and the next block is fetched meanwhile.
- * Between blocks the sums rest in y: each stays one chain over k, whatever the blocks are. */
+ * (../shared/spec/performance.md). The inner dimension goes in blocks: short ones where the weights
+ * come from far, so that a block of a panel stays in the first cache while all rows pass over it
+ * and the next block is fetched meanwhile; long ones where they are near, since each tile takes
+ * some fifty cycles to begin and to end. Between blocks the sums rest in y: each stays one chain
+ * over k, whatever the blocks are. */
 #include "core/kernels/tile.h"
 
 enum {
-    BLOCK = 2048 / GS_LANES, /* steps of the inner dimension: 16 KiB of a panel at most */
+    BLOCK = 2048 / GS_LANES, /* steps of the inner dimension: 16 KiB of a panel */
+    NEAR_BLOCK = 8 * BLOCK,  /* of weights that are near */
     FEW_ROWS = 3,            /* too few for one panel's sums to hide the latency of their chains */
     L2_FLOATS = 96 * 1024,   /* of x that may be read again for each panel */
     NEAR_FLOATS = 1 << 20 /* weights that caches hold from step to step: these the processor fetches
@@ -37,7 +40,7 @@ static void block_of_panel(size_t rows, size_t width, const struct tile *block) 
         count = next_tile(rows - first);
         t.x = block->x + first * t.xs;
         t.y = block->y + first * t.ys;
-        fetch_rows(t.y, t.ys, count);
+        if (!t.accumulate) fetch_rows(t.y, t.ys, count);
         if (width == GS_PANEL)
             multiply_rows(count, 1, &t);
         else
@@ -88,8 +91,8 @@ void GS_KERNEL(product)(const float *x, size_t xs, size_t rows, const float *pac
     /* Whole panels one after the other while x stays in the second cache (or there is one row,
      * which stays in any); else all panels of a block before the next block. */
     const size_t group = rows <= FEW_ROWS || rows * inner > L2_FLOATS ? last - first : 1;
-    const size_t block = rows <= FEW_ROWS ? inner : BLOCK;
     const bool far = inner * columns > NEAR_FLOATS;
+    const size_t block = rows <= FEW_ROWS ? inner : far ? BLOCK : NEAR_BLOCK;
     for (size_t p = first; p < last; p += group)
         for (size_t k = 0; k < inner || k == 0; k += block) {
             struct tile t = {.x = x + k,

@@ -23,7 +23,7 @@ struct tile {
 
 /* Steps of the inner dimension between two branches: every instruction that is no multiply-add
  * counts where a processor's core is shared. */
-enum { GS_UNROLLED = 8, GS_LINE = 16 };
+enum { GS_UNROLLED = 16, GS_LINE = 16 };
 
 /* Where the operands of a step stand: pointers that move together, so that the steps between two
  * branches address them with constants. */
@@ -62,7 +62,7 @@ GS_INLINE void multiply(size_t R, size_t P, size_t step, const struct tile *t) {
     size_t left = t->inner;
     for (; left >= GS_UNROLLED; left -= GS_UNROLLED) {
         for (size_t line = 0; line < t->lines; line++, ahead += GS_LINE) __builtin_prefetch(ahead);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (size_t i = 0; i < GS_UNROLLED; i++) multiply_step(R, P, step, i, &at, sum);
         move_on(R, P, step, GS_UNROLLED, &at);
     }
