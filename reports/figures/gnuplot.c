@@ -104,6 +104,31 @@ static enum gs_status judge(int wait_status, const struct gs_text *picture,
     return status;
 }
 
+/* gnuplot writes a label's '<' and '&' as XML wants them, but not the '>' of "]]>", which XML lets
+ * stand in no text: the browser would refuse the picture. Where gnuplot writes CDATA sections,
+ * "]]>" is their end and stays. */
+static enum gs_status mend(struct gs_text *picture, struct gs_error *error) {
+    static const char end[] = "]]>", begin[] = "<![CDATA[";
+    struct gs_text mended = {0};
+    bool in_cdata = false;
+    if (!strstr(picture->bytes, end)) return GS_OK;
+    for (size_t at = 0; at < picture->size; at++) {
+        const char *here = picture->bytes + at;
+        if (strncmp(here, begin, sizeof begin - 1) == 0) in_cdata = true;
+        bool ends = strncmp(here, end, sizeof end - 1) == 0;
+        if (ends && !in_cdata) {
+            gs_text_put(&mended, "]]&gt;");
+            at += sizeof end - 2;
+        } else {
+            gs_text_bytes(&mended, here, 1);
+        }
+        if (ends) in_cdata = false;
+    }
+    gs_text_free(picture);
+    *picture = mended;
+    return gs_text_check(picture, "a picture", error);
+}
+
 /* The picture as text in memory: nothing is written that is not whole. */
 static enum gs_status draw(const char *script, size_t size, struct gs_text *picture,
                            struct gs_error *error) {
@@ -113,6 +138,7 @@ static enum gs_status draw(const char *script, size_t size, struct gs_text *pict
     enum gs_status status =
         failed ? not_started(failed, error) : gs_text_check(picture, "a picture", error);
     if (status == GS_OK) status = judge(wait_status, picture, &messages, error);
+    if (status == GS_OK) status = mend(picture, error);
     gs_text_free(&messages);
     return status;
 }

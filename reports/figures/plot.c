@@ -93,13 +93,14 @@ static const char style[] =
     "set samples 1000\n";
 
 /* In a gnuplot string in double quotes a byte may be said by its number. All that could mean
- * something there (a backtick runs a command) is said so. */
+ * something there (a backtick runs a command) is said so, and digits: of \055 and a 1 behind it
+ * gnuplot makes \0551. */
 static void add_numbered(struct gs_text *text, const char *string) {
     gs_text_put(text, "\"");
     for (; *string; string++) {
         unsigned char byte = (unsigned char)*string;
-        bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-                     (byte >= '0' && byte <= '9') || byte == '/' || byte == '.';
+        bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '/' ||
+                     byte == '.';
         gs_text_add(text, plain ? "%c" : "\\%03o", byte);
     }
     gs_text_put(text, "\"");

@@ -187,6 +187,21 @@ static void unescape(char *text) {
     *out = '\0';
 }
 
+/* As far as labels can hurt: no tag in them is alive, and "]]>" is not said outside of CDATA, where
+ * XML forbids it. The whole by xmllint, where there is one. */
+static void assert_well_formed(const char *path, const char *svg) {
+    assert_null(strstr(svg, "]]>"));
+    assert_null(strstr(svg, "</script>"));
+    char command[2048];
+    const char *name = strrchr(path, '/') + 1;
+    snprintf(command, sizeof command, "cd '%s' && xmllint --noout './%s'", gs_scratch_folder(),
+             name);
+    if (system("xmllint --version 2>/dev/null >/dev/null") == 0)
+        assert_int_equal(system(command), 0);
+    else
+        print_message("not parsed: there is no xmllint\n");
+}
+
 /* Every hostile piece arrives in the picture as itself. */
 static void labels_survive(void **state) {
     (void)state;
@@ -201,10 +216,11 @@ static void labels_survive(void **state) {
     gs_plot_command(&plot, "set xrange [-1:1]; set yrange [-1:100]");
     gs_plot_command(&plot, "plot data index 0 using (0):1:2 with labels");
     struct gs_plot_size size = {800, 1600, false};
-    const char *path = gs_scratch_path("it's a <picture>.svg");
+    const char *path = gs_scratch_path("a <picture>.svg");
     struct gs_error error;
     gs_assert_ok(gs_plot_draw(&plot, &size, path, &error), &error);
     char *svg = read_text(path);
+    assert_well_formed(path, svg);
     unescape(svg);
     for (size_t i = 0; gs_test_pieces[i]; i++) {
         struct gs_text shown = {0};
@@ -221,11 +237,36 @@ static void labels_survive(void **state) {
     gs_plot_free(&plot);
 }
 
+/* A path with a line end is said by numbers of its bytes, of which gnuplot reads up to four digits:
+ * whatever digits stand behind, in figures' names or in temporary folders', the data are found. */
+static void paths_survive(void **state) {
+    (void)state;
+    if (absent()) skip();
+    struct gs_plot plot = {0};
+    for (size_t i = 0; i < 2; i++) {
+        gs_plot_number(&plot, (double)i);
+        gs_plot_row(&plot);
+    }
+    gs_plot_block(&plot);
+    gs_plot_command(&plot, "plot data index 0 using 1 with lines");
+    static const char *const names[] = {"it's $(a) `b` \"c\".svg", "two\nlines-1.svg",
+                                        "\n7 0-9\x1b[31m.svg", "$(a)`b`\r'\".svg",
+                                        "\xff\n%s%%.svg"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct gs_plot_size size = {400, 300, false};
+        const char *path = gs_scratch_path("%s", names[i]);
+        struct gs_error error;
+        gs_assert_ok(gs_plot_draw(&plot, &size, path, &error), &error);
+        no_leftovers(path);
+    }
+    gs_plot_free(&plot);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws),           cmocka_unit_test(fails),
         cmocka_unit_test(missing_program), cmocka_unit_test(old_picture_stays),
         cmocka_unit_test(busy_streams),    cmocka_unit_test(bad_programs),
-        cmocka_unit_test(labels_survive)};
+        cmocka_unit_test(labels_survive),  cmocka_unit_test(paths_survive)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
