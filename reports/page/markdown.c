@@ -5,13 +5,24 @@
 #include <math.h>
 #include <string.h>
 
+/* A text that begins a paragraph may begin as a list's item ("- ", "1. ") or a rule ("---") does:
+ * the number of bytes up to the mark, with it; 0 when it does not. */
+static size_t mark_of_item(const char *text) {
+    size_t blanks = strspn(text, " "), digits = strspn(text + blanks, "0123456789");
+    const char *mark = text + blanks + digits;
+    if (!*mark || !strchr(digits ? ".)" : "-+", *mark)) return 0;
+    bool alone = mark[1] == ' ' || mark[1] == '\0', rule = mark[0] == '-' && mark[1] == '-';
+    return alone || rule ? blanks + digits + 1 : 0;
+}
+
 void gs_markdown_text(struct gs_text *text, const char *string) {
     if (!string) return;
     struct gs_text shown = {0};
     gs_label_show(&shown, string, strlen(string));
     if (shown.failed) text->failed = true;
+    size_t mark = mark_of_item(shown.bytes ? shown.bytes : "");
     for (size_t i = 0; i < shown.size; i++) {
-        if (strchr("\\`*_[]<>#|~&$!", shown.bytes[i])) gs_text_put(text, "\\");
+        if (strchr("\\`*_[]<>#|~&$!", shown.bytes[i]) || i + 1 == mark) gs_text_put(text, "\\");
         gs_text_bytes(text, shown.bytes + i, 1);
     }
     gs_text_free(&shown);

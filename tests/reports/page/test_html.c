@@ -1,5 +1,6 @@
-/* Escaping by context: HTML text and attributes, links, JSON inside a script element. */
+/* Escaping by context: HTML text and attributes, links, JSON inside a script element, Markdown. */
 #include "reports/page/html.h"
+#include "reports/page/markdown.h"
 #include "tests/support/support.h"
 
 #include <string.h>
@@ -42,8 +43,26 @@ static void json(void **state) {
     assert_escaped(gs_html_json, "\"▁\xE2\x80\xA6\"", "\"▁…\"");
 }
 
+static void markdown(void **state) {
+    (void)state;
+    assert_escaped(gs_markdown_text, "a | b `c` *d* _e_", "a \\| b \\`c\\` \\*d\\* \\_e\\_");
+    assert_escaped(gs_markdown_text, "<b>&amp;[x](y)!", "\\<b\\>\\&amp;\\[x\\](y)\\!");
+    assert_escaped(gs_markdown_text, "a\nb\x1b[1m", "a\\<0x0A\\>b\\<0x1B\\>\\[1m");
+    assert_escaped(gs_markdown_text, "# no heading", "\\# no heading");
+    /* what begins a paragraph is no item of a list and no rule */
+    assert_escaped(gs_markdown_text, "- item", "\\- item");
+    assert_escaped(gs_markdown_text, "+ item", "\\+ item");
+    assert_escaped(gs_markdown_text, "12) item", "12\\) item");
+    assert_escaped(gs_markdown_text, "1. item", "1\\. item");
+    assert_escaped(gs_markdown_text, "---", "\\---");
+    assert_escaped(gs_markdown_text, "1.5 of -2 - 3", "1.5 of -2 - 3");
+    assert_escaped(gs_markdown_text, "-0.5", "-0.5");
+    assert_escaped(gs_markdown_text, "", "");
+    assert_escaped(gs_markdown_text, NULL, "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(text), cmocka_unit_test(link),
-                                       cmocka_unit_test(json)};
+                                       cmocka_unit_test(json), cmocka_unit_test(markdown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
