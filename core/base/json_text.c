@@ -4,6 +4,7 @@
 
 #include "core/base/memory.h"
 #include "core/base/numbers.h"
+#include "core/base/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -54,51 +55,48 @@ static void put_line(struct text *out, size_t depth) {
     for (size_t i = 0; i < depth * (size_t)out->indent; i++) put(out, " ");
 }
 
-/* "</" is written "<\/", which is the same JSON and cannot end a script in a page; U+2028 and
- * U+2029 end lines in older JavaScript. */
-static void put_escape(struct text *out, const char *byte, const char *before, size_t *length) {
-    char escape[8];
-    *length = 1;
-    switch (*byte) {
+/* The short escape of a byte that has one; NULL otherwise. "</" is written "<\/", which is the same
+ * JSON and cannot end a script in a page. */
+static const char *short_escape(char byte, char before) {
+    switch (byte) {
     case '"':
-        put(out, "\\\"");
-        return;
+        return "\\\"";
     case '\\':
-        put(out, "\\\\");
-        return;
+        return "\\\\";
     case '\n':
-        put(out, "\\n");
-        return;
+        return "\\n";
     case '\r':
-        put(out, "\\r");
-        return;
+        return "\\r";
     case '\t':
-        put(out, "\\t");
-        return;
+        return "\\t";
     case '/':
-        put(out, before && *before == '<' ? "\\/" : "/");
-        return;
+        return before == '<' ? "\\/" : NULL;
     default:
-        break;
+        return NULL;
     }
-    if (strncmp(byte, "\xe2\x80\xa8", 3) == 0 || strncmp(byte, "\xe2\x80\xa9", 3) == 0) {
-        *length = 3;
-        put(out, byte[2] == '\xa8' ? "\\u2028" : "\\u2029");
-        return;
-    }
-    if ((unsigned char)*byte >= 0x20 && *byte != 0x7f) {
-        put_bytes(out, byte, 1);
-        return;
-    }
-    snprintf(escape, sizeof escape, "\\u%04x", (unsigned)(unsigned char)*byte);
-    put(out, escape);
 }
 
+/* What cannot be shown (gs_utf8_visible) is written by its number: JSON goes to terminals, too, and
+ * U+2028 ends lines in older JavaScript. None of these characters is above U+FFFF. */
 static void put_string(struct text *out, const char *string) {
+    size_t size = strlen(string), length;
     put(out, "\"");
-    size_t length;
-    for (const char *byte = string; *byte; byte += length)
-        put_escape(out, byte, byte > string ? byte - 1 : NULL, &length);
+    for (size_t at = 0; at < size; at += length) {
+        const char *here = string + at, *escape = short_escape(*here, at ? here[-1] : '\0');
+        char number[sizeof "\\uffff" + 2];
+        length = gs_utf8_visible(here, size - at);
+        if (escape) {
+            length = 1;
+            put(out, escape);
+        } else if (length) {
+            put_bytes(out, here, length);
+        } else {
+            length = gs_utf8_character(here, size - at);
+            if (!length) length = 1; /* jansson holds UTF-8 only */
+            snprintf(number, sizeof number, "\\u%04x", (unsigned)gs_utf8_code_point(here, length));
+            put(out, number);
+        }
+    }
     put(out, "\"");
 }
 

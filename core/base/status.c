@@ -1,5 +1,8 @@
 #include "core/base/status.h"
 
+#include "core/base/utf8.h"
+#include "core/base/visible.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,13 +35,17 @@ int gs_status_exit_code(enum gs_status status) {
     return entry_of(status)->exit_code;
 }
 
-/* A text that does not fit ends in "..." so that nobody takes the stump for the whole. */
+/* A text that does not fit ends in "..." so that nobody takes the stump for the whole; it is cut
+ * between two characters. */
 static void format_into(char *buffer, size_t size, const char *format, va_list arguments) {
     int length = vsnprintf(buffer, size, format, arguments);
-    if (length < 0)
+    if (length < 0) {
         buffer[0] = '\0';
-    else if ((size_t)length >= size)
-        memcpy(buffer + size - 4, "...", 4);
+    } else if ((size_t)length >= size) {
+        size_t end = size - 4;
+        for (int back = 0; back < 3 && ((unsigned char)buffer[end] & 0xc0) == 0x80; back++) end--;
+        memcpy(buffer + end, "...", 4);
+    }
 }
 
 static void clear(struct gs_error *error, enum gs_status status) {
@@ -129,21 +136,23 @@ struct writer {
     size_t size, used;
 };
 
-static void put_byte(struct writer *out, char byte) {
-    if (out->used + 1 < out->size) out->buffer[out->used++] = byte;
+/* What does not fit as a whole, an escape or a character, is left out. */
+static void put_bytes(struct writer *out, const char *bytes, size_t count) {
+    if (out->used + count >= out->size) return;
+    memcpy(out->buffer + out->used, bytes, count);
+    out->used += count;
 }
 
 static void put(struct writer *out, const char *text) {
-    static const char digits[] = "0123456789abcdef";
-    for (const unsigned char *byte = (const unsigned char *)text; *byte; byte++) {
-        if (*byte >= 0x20 && *byte != 0x7f) {
-            put_byte(out, (char)*byte);
-        } else if (out->used + 4 < out->size) { /* an escape is whole or absent */
-            put_byte(out, '\\');
-            put_byte(out, 'x');
-            put_byte(out, digits[*byte >> 4]);
-            put_byte(out, digits[*byte & 15]);
-        }
+    size_t size = strlen(text);
+    for (size_t at = 0; at < size;) {
+        char escape[GS_VISIBLE_ESCAPE];
+        size_t length = gs_utf8_visible(text + at, size - at);
+        if (length)
+            put_bytes(out, text + at, length);
+        else
+            put_bytes(out, gs_visible_escape(text[at], escape), GS_VISIBLE_ESCAPE - 1);
+        at += length ? length : 1;
     }
 }
 

@@ -65,7 +65,7 @@ void gs_error_next(struct gs_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The whole error in one line: "where: what: expected X, found Y; next". Always NUL-terminated,
- * control bytes shown as \xNN. Returns `buffer`. */
+ * what cannot be shown as it is as \xNN (visible.h). Returns `buffer`. */
 char *gs_error_text(const struct gs_error *error, char *buffer, size_t size);
 
 /* The status as a name ("GS_FORMAT"), as a text, as an exit code. Unknown values are named so. */

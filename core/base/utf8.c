@@ -60,40 +60,42 @@ uint32_t gs_utf8_code_point(const char *bytes, size_t length) {
     return point;
 }
 
+static bool turns_direction(uint32_t point) {
+    return point == 0x61c || point == 0x200e || point == 0x200f ||
+           (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+}
+
+size_t gs_utf8_visible(const char *bytes, size_t size) {
+    size_t length = gs_utf8_character(bytes, size);
+    if (length == 0) return 0;
+    uint32_t point = gs_utf8_code_point(bytes, length);
+    bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);
+    bool ends_line = point == 0x2028 || point == 0x2029;
+    bool no_xml = point == 0xfffe || point == 0xffff;
+    return control || ends_line || no_xml || turns_direction(point) ? 0 : length;
+}
+
 char *gs_utf8_repair(const char *text) {
-    static const char replacement[] = "\xef\xbf\xbd";
-    size_t size = strlen(text), bytes;
-    if (!gs_multiply(size, 3, &bytes) || !gs_add(bytes, 1, &bytes)) return NULL;
+    enum { WRITTEN_OUT = sizeof "<0xFF>" - 1 };
+    static const char digits[] = "0123456789ABCDEF";
+    size_t size = strlen(text), bytes = size;
+    for (size_t at = gs_utf8_valid(text, size); at < size;
+         at += 1 + gs_utf8_valid(text + at + 1, size - at - 1))
+        if (!gs_add(bytes, WRITTEN_OUT, &bytes)) return NULL;
+    if (!gs_add(bytes, 1, &bytes)) return NULL;
     char *copy = gs_calloc(bytes, 1);
     if (!copy) return NULL;
     char *end = copy;
     for (size_t at = 0; at < size;) {
-        size_t length = gs_utf8_character(text + at, size - at);
-        memcpy(end, length ? text + at : replacement, length ? length : 3);
-        end += length ? length : 3;
-        at += length ? length : 1;
+        size_t length = gs_utf8_valid(text + at, size - at);
+        memcpy(end, text + at, length);
+        end += length;
+        at += length;
+        if (at == size) break;
+        unsigned char byte = (unsigned char)text[at++];
+        const char written[] = {'<', '0', 'x', digits[byte >> 4], digits[byte & 15], '>'};
+        memcpy(end, written, WRITTEN_OUT);
+        end += WRITTEN_OUT;
     }
     return copy;
-}
-
-size_t gs_utf8_visible(const char *text, size_t size, char piece[GS_UTF8_VISIBLE]) {
-    size_t length = gs_utf8_character(text, size);
-    unsigned char byte = (unsigned char)text[0];
-    bool c1 = length == 2 && byte == 0xc2 && (unsigned char)text[1] < 0xa0; /* U+0080 … U+009F */
-    if (length == 0 || byte < 0x20 || byte == 0x7f || c1) {
-        snprintf(piece, GS_UTF8_VISIBLE, "\\x%02x", byte);
-        return 1;
-    }
-    memcpy(piece, text, length);
-    piece[length] = '\0';
-    return length;
-}
-
-void gs_utf8_print(const char *text, FILE *stream) {
-    char piece[GS_UTF8_VISIBLE];
-    size_t size = strlen(text);
-    for (size_t at = 0; at < size;) {
-        at += gs_utf8_visible(text + at, size - at, piece);
-        fputs(piece, stream);
-    }
 }

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /* Bytes of the character that begins at `bytes` (1 … 4), 0 when none does; size > 0. */
 size_t gs_utf8_character(const char *bytes, size_t size);
@@ -13,14 +12,14 @@ size_t gs_utf8_character(const char *bytes, size_t size);
 size_t gs_utf8_valid(const char *bytes, size_t size);
 /* The code point of the character at `bytes`, which gs_utf8_character gave `length` bytes. */
 uint32_t gs_utf8_code_point(const char *bytes, size_t length);
-/* A copy in which each byte that is not UTF-8 is U+FFFD (gs_free); NULL when memory is short. */
+/* Bytes of the character that begins at `bytes` and can be shown as it is, on a terminal, in a page
+ * or a picture; 0 when none does: what is no UTF-8; control characters (C0, DEL, C1: U+009B begins
+ * commands of a terminal as ESC [ does); U+2028 and U+2029, which end lines; what turns the
+ * direction of the text around it (Unicode's Bidi_Control); U+FFFE and U+FFFF, which XML cannot
+ * hold. */
+size_t gs_utf8_visible(const char *bytes, size_t size);
+/* A copy in which each byte that is not UTF-8 is written out, "<0xF0>" (gs_free); NULL when memory
+ * is short. Texts that differ stay different. */
 char *gs_utf8_repair(const char *text);
-
-enum { GS_UTF8_VISIBLE = 5 };
-/* What a terminal may see of the first bytes of `text` (size > 0): its first character, or \xNN for
- * a control byte or one that is not UTF-8. Returns how many bytes of `text` that stands for. */
-size_t gs_utf8_visible(const char *text, size_t size, char piece[GS_UTF8_VISIBLE]);
-/* The whole text like that, so that no name can move the cursor or begin a line. */
-void gs_utf8_print(const char *text, FILE *stream);
 
 #endif

@@ -98,4 +98,8 @@ void gs_call_message(const struct gs_call *call, const char *format, ...)
 void gs_call_warning(const struct gs_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The arguments behind argv[0] as a shell would take them, "gpnscope <name> …", whatever they hold;
+ * a new string (gs_free), NULL when memory is short. */
+char *gs_command_line(const char *name, int argc, char **argv);
+
 #endif

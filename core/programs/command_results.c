@@ -1,6 +1,7 @@
 /* What commands do with outputs: refuse early what cannot be written, and write results. */
 #include "core/base/file.h"
 #include "core/base/memory.h"
+#include "core/base/visible.h"
 #include "core/programs/parser.h"
 #include "core/results/results.h"
 
@@ -15,6 +16,17 @@ enum { TABLE_ROWS = 20 };
 
 /* ---- messages ---- */
 
+/* The whole message, however long its paths are (gs_free); NULL when memory is short. */
+static char *formatted(const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = length < 0 ? NULL : gs_calloc((size_t)length + 1, 1);
+    if (text) vsnprintf(text, (size_t)length + 1, format, arguments);
+    return text;
+}
+
 /* A progress bar on the line gives way; one whose work is done gets its last line first. */
 static void write_message(const struct gs_call *call, const char *format, va_list arguments) {
     struct gs_progress_bar *bar = call->progress ? call->progress->context : NULL;
@@ -22,7 +34,9 @@ static void write_message(const struct gs_call *call, const char *format, va_lis
         gs_progress_bar_finish(bar);
     else if (bar)
         gs_progress_bar_clear(bar);
-    vfprintf(stderr, format, arguments);
+    char *text = formatted(format, arguments);
+    if (text) gs_visible_put(stderr, text, 0);
+    gs_free(text);
     fputc('\n', stderr);
     fflush(stderr);
 }

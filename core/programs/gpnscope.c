@@ -6,6 +6,7 @@
 #include "core/base/environment.h"
 #include "core/base/names.h"
 #include "core/base/status.h"
+#include "core/base/visible.h"
 #include "core/programs/parser.h"
 
 #include <errno.h>
@@ -131,7 +132,9 @@ static int print_version(void) {
 static int refuse(const char *name) {
     const char *names[COMMANDS];
     for (int i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
-    fprintf(stderr, "gpnscope: \"%s\" is not a command", name);
+    fprintf(stderr, "gpnscope: \"");
+    gs_visible_put(stderr, name, 0);
+    fprintf(stderr, "\" is not a command");
     const char *nearest = gs_nearest_name(name, names, COMMANDS);
     if (nearest) fprintf(stderr, "; did you mean \"%s\"?", nearest);
     fprintf(stderr, "\nTry: gpnscope --help\n");
@@ -175,10 +178,9 @@ int main(int argc, char **argv) {
         return become(folder, argv[2], arguments);
     }
     if (name[0] == '-') {
-        fprintf(stderr,
-                "gpnscope: unknown option %s; options of a command stand behind it\n"
-                "Try: gpnscope --help\n",
-                name);
+        fprintf(stderr, "gpnscope: unknown option ");
+        gs_visible_put(stderr, name, 0);
+        fprintf(stderr, "; options of a command stand behind it\nTry: gpnscope --help\n");
         return gs_status_exit_code(GS_USAGE);
     }
     return become(folder, name, argv + 1);

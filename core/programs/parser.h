@@ -28,8 +28,5 @@ char gs_option_letter(const struct gs_option *option);
 /* Help and version on stdout. */
 void gs_command_help(const struct gs_parser *parser);
 void gs_command_version(const struct gs_command *command);
-/* The arguments as a shell would take them, "gpnscope <name> …"; a new string (gs_free), NULL when
- * memory is short. */
-char *gs_command_line(const char *name, int argc, char **argv);
 
 #endif

@@ -2,7 +2,7 @@
  * said in words. */
 #include "core/base/memory.h"
 #include "core/base/numbers.h"
-#include "core/base/utf8.h"
+#include "core/base/visible.h"
 #include "core/results/parts.h"
 
 #include <errno.h>
@@ -12,28 +12,15 @@
 
 enum { DIGITS = 6, CELL = 160, VALUE_COLUMNS = 5 };
 
-/* One cell as it is shown: control bytes as \xNN, cut to CELL bytes at a character's border. */
+/* One cell as it is shown (visible.h), cut to CELL bytes. */
 struct shown {
     char text[CELL];
     bool right; /* numbers stand at the right of their column */
 };
 
 static void show_text(struct shown *cell, const char *text) {
-    size_t used = 0, size = strlen(text);
     cell->right = false;
-    for (size_t at = 0; at < size;) {
-        char piece[GS_UTF8_VISIBLE];
-        at += gs_utf8_visible(text + at, size - at, piece);
-        size_t length = strlen(piece);
-        if (used + length + 4 > CELL) {
-            memcpy(cell->text + used, "...", 3);
-            used += 3;
-            break;
-        }
-        memcpy(cell->text + used, piece, length);
-        used += length;
-    }
-    cell->text[used] = '\0';
+    gs_visible_text(text, cell->text, CELL);
 }
 
 /* A count of 1200034 rows is that, not 1.20003e+06. */
@@ -73,13 +60,6 @@ static void show_cell(struct shown *shown, struct gs_cell cell) {
     }
 }
 
-/* Characters, which is columns for the scripts we meet in names and most tokens. */
-static size_t width_of(const char *text) {
-    size_t width = 0;
-    for (; *text; text++) width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
-}
-
 /* A grid of cells: the first pass measures, the second prints. */
 struct grid {
     size_t columns;
@@ -96,7 +76,7 @@ static void print_row(const struct grid *grid, FILE *stream) {
     fputs(" ", stream);
     for (size_t i = 0; i < last; i++) {
         const struct shown *cell = &grid->cells[i];
-        size_t pad = grid->widths[i] - width_of(cell->text);
+        size_t pad = grid->widths[i] - gs_visible_width(cell->text);
         fputs(" ", stream);
         for (size_t j = 0; cell->right && j < pad; j++) fputc(' ', stream);
         fputs(cell->text, stream);
@@ -114,7 +94,7 @@ static bool print_grid(struct grid *grid, FILE *stream) {
     for (size_t row = 0; good && row < grid->rows; row++) {
         grid->fill(grid->data, row, grid->cells);
         for (size_t i = 0; i < grid->columns; i++) {
-            size_t width = width_of(grid->cells[i].text);
+            size_t width = gs_visible_width(grid->cells[i].text);
             if (width > grid->widths[i]) grid->widths[i] = width;
         }
     }
@@ -217,11 +197,10 @@ static bool print_table(const struct gs_table *table, FILE *stream, size_t table
 }
 
 static void print_head(const struct gs_results *results, FILE *stream) {
-    struct shown path;
-    fputs(results->command, stream);
+    gs_visible_put(stream, results->command, 0);
     for (size_t i = 0; i < results->source_count; i++) {
-        show_text(&path, results->sources[i].path);
-        fprintf(stream, "%s%s", i ? ", " : " of ", path.text);
+        fputs(i ? ", " : " of ", stream);
+        gs_visible_put(stream, results->sources[i].path, 0);
     }
     fputs("\n", stream);
 }
@@ -236,6 +215,15 @@ static void print_details(const struct gs_results *results, FILE *stream) {
             values, tables);
 }
 
+static void print_notes(const struct gs_results *results, FILE *stream) {
+    if (results->note_count) fputs("\n", stream);
+    for (size_t i = 0; i < results->note_count; i++) {
+        fputs("note: ", stream);
+        gs_visible_put(stream, results->notes[i], 0);
+        fputs("\n", stream);
+    }
+}
+
 enum gs_status gs_results_print(const struct gs_results *results, FILE *stream, size_t table_rows,
                                 struct gs_error *error) {
     errno = 0;
@@ -244,11 +232,7 @@ enum gs_status gs_results_print(const struct gs_results *results, FILE *stream, 
     for (size_t i = 0; i < results->table_count && good; i++)
         if (!results->tables[i]->detail) good = print_table(results->tables[i], stream, table_rows);
     print_details(results, stream);
-    for (size_t i = 0; i < results->note_count; i++) {
-        fputs(i ? "note: " : "\nnote: ", stream);
-        gs_utf8_print(results->notes[i], stream);
-        fputc('\n', stream);
-    }
+    print_notes(results, stream);
     if (!good) return gs_fail_memory(error, CELL, "a table");
     int reason = errno;
     if (fflush(stream) != 0 || ferror(stream))

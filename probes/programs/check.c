@@ -1,5 +1,6 @@
 /* gpnscope check - validate a file to its last value; exit 1 names the fault. */
 #include "probes/inspect/check.h"
+#include "core/base/visible.h"
 #include "core/programs/command.h"
 #include "core/results/results.h"
 #include "probes/programs/version.h"
@@ -47,6 +48,13 @@ static enum gs_status write_results(const struct gs_call *call, enum gs_status f
     return status;
 }
 
+static void print_good(const char *path, const char *summary) {
+    gs_visible_put(stdout, path, 0);
+    printf(": good: ");
+    gs_visible_put(stdout, summary, 0);
+    printf("\n");
+}
+
 static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
     char summary[256], text[2048];
     const char *path = call->files[0];
@@ -66,7 +74,7 @@ static enum gs_status run(const struct gs_call *call, struct gs_error *error) {
         return status;
     }
     bool shown = call->json && strcmp(call->json, "-") == 0;
-    if (!call->quiet && !shown) printf("%s: good: %s\n", path, summary);
+    if (!call->quiet && !shown) print_good(path, summary);
     return GS_OK;
 }
 

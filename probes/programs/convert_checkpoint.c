@@ -53,6 +53,27 @@ static enum gs_status convert_model(const struct gs_call *call,
     return status;
 }
 
+/* A line that can be given to a shell, whatever the paths hold. */
+static void say_how_to_go_on(const struct gs_call *call, const char *run) {
+    enum { MOST = 7 };
+    const char *words[MOST] = {"train"};
+    bool dash = run[0] == '-';
+    int count = 1;
+    if (!dash) words[count++] = run;
+    if (call->output) {
+        words[count++] = "-o";
+        words[count++] = call->output;
+    }
+    words[count++] = "--resume";
+    if (dash) {
+        words[count++] = "--";
+        words[count++] = run;
+    }
+    char *line = gs_command_line("train", count, (char **)(uintptr_t)words);
+    if (line) gs_call_message(call, "%s goes on", line);
+    gs_free(line);
+}
+
 static enum gs_status convert_run(const struct gs_call *call, const char *run,
                                   const struct gs_checkpoint_options *options,
                                   struct gs_error *error) {
@@ -68,8 +89,7 @@ static enum gs_status convert_run(const struct gs_call *call, const char *run,
         gs_call_message(call,
                         "wrote %s: step %" PRId64 ", %" PRId64 " updates, %" PRId64 " batches read",
                         adopted.resume, adopted.step, adopted.updates, adopted.micro_batch);
-        gs_call_message(call, "gpnscope train %s%s%s --resume goes on", run,
-                        call->output ? " -o " : "", call->output ? call->output : "");
+        say_how_to_go_on(call, run);
     }
     gs_adopted_clear(&adopted);
     gs_training_config_destroy(config);

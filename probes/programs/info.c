@@ -1,4 +1,5 @@
 /* gpnscope info - what a file holds. */
+#include "core/base/visible.h"
 #include "core/programs/command.h"
 #include "core/results/results.h"
 #include "probes/inspect/describe.h"
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL_TEXT = 64 };
+enum { CELL_TEXT = 64, WIDEST = 96 };
 
 /* A cell as text: its own, or a number in `buffer`. */
 static const char *cell_text(struct gs_cell cell, char buffer[CELL_TEXT]) {
@@ -27,46 +28,24 @@ static const char *cell_text(struct gs_cell cell, char buffer[CELL_TEXT]) {
     return buffer;
 }
 
-/* A byte that a table of lines cannot hold; it is shown as \xNN. */
-static bool is_control(char byte) {
-    return (unsigned char)byte < 0x20 || byte == 0x7f;
-}
-
-static size_t shown_width(const char *text) {
-    size_t width = 0;
-    for (; *text; text++) width += is_control(*text) ? 4 : 1;
-    return width;
-}
-
-/* At least `width` wide. */
-static void print_text(const char *text, int width) {
-    int left = width - (int)shown_width(text);
-    for (; *text; text++) {
-        if (is_control(*text))
-            printf("\\x%02x", (unsigned char)*text);
-        else
-            putchar(*text);
-    }
-    printf("%*s", left > 0 ? left : 0, "");
-}
-
-static int column_width(const struct gs_table *table, size_t column) {
+static size_t column_width(const struct gs_table *table, size_t column) {
     char buffer[CELL_TEXT];
-    size_t width = strlen(gs_table_column(table, column));
+    size_t width = gs_visible_width(gs_table_column(table, column));
     for (size_t row = 0; row < gs_table_rows(table); row++) {
-        size_t length = shown_width(cell_text(gs_table_cell(table, row, column), buffer));
-        if (length > width) width = length;
+        size_t own = gs_visible_width(cell_text(gs_table_cell(table, row, column), buffer));
+        if (own > width) width = own;
     }
-    return width < 96 ? (int)width : 96;
+    return width < WIDEST ? width : WIDEST;
 }
 
 /* Names and values, each value in full. */
 static void print_facts(const struct gs_table *facts) {
     char buffer[CELL_TEXT];
-    int width = column_width(facts, 0);
+    size_t width = column_width(facts, 0);
     for (size_t row = 0; row < gs_table_rows(facts); row++) {
-        printf("%-*s  ", width, gs_table_cell(facts, row, 0).text);
-        print_text(cell_text(gs_table_cell(facts, row, 1), buffer), 0);
+        gs_visible_put(stdout, gs_table_cell(facts, row, 0).text, width);
+        printf("  ");
+        gs_visible_put(stdout, cell_text(gs_table_cell(facts, row, 1), buffer), 0);
         printf("\n");
     }
 }
@@ -75,15 +54,17 @@ static void print_table(const struct gs_table *table) {
     char buffer[CELL_TEXT];
     size_t columns = gs_table_columns(table);
     printf("\n%s\n", gs_table_name(table));
-    for (size_t column = 0; column < columns; column++)
-        printf("  %-*s", column + 1 < columns ? column_width(table, column) : 0,
-               gs_table_column(table, column));
+    for (size_t column = 0; column < columns; column++) {
+        printf("  ");
+        gs_visible_put(stdout, gs_table_column(table, column),
+                       column + 1 < columns ? column_width(table, column) : 0);
+    }
     for (size_t row = 0; row < gs_table_rows(table); row++) {
         printf("\n");
         for (size_t column = 0; column < columns; column++) {
             printf("  ");
-            print_text(cell_text(gs_table_cell(table, row, column), buffer),
-                       column + 1 < columns ? column_width(table, column) : 0);
+            gs_visible_put(stdout, cell_text(gs_table_cell(table, row, column), buffer),
+                           column + 1 < columns ? column_width(table, column) : 0);
         }
     }
     printf("\n");

@@ -2,14 +2,7 @@
 
 #include "core/base/utf8.h"
 
-#include <stdint.h>
 #include <string.h>
-
-/* C0, DEL, C1, line separators, and what XML 1.0 has no way to write. */
-static bool is_hidden(uint32_t code) {
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029 ||
-           code == 0xFFFE || code == 0xFFFF;
-}
 
 static void show(struct gs_text *text, const char *bytes, size_t size, size_t longest,
                  bool for_gnuplot) {
@@ -19,16 +12,15 @@ static void show(struct gs_text *text, const char *bytes, size_t size, size_t lo
             gs_text_put(text, "…");
             return;
         }
-        size_t length = gs_utf8_character(bytes + i, size - i);
-        uint32_t code = length ? gs_utf8_code_point(bytes + i, length) : 0;
-        size_t step = length ? length : 1;
-        if (!length || is_hidden(code)) {
+        size_t whole = gs_utf8_character(bytes + i, size - i);
+        size_t step = whole ? whole : 1;
+        if (!gs_utf8_visible(bytes + i, size - i)) {
             for (size_t k = 0; k < step; k++)
                 gs_text_add(text, "<0x%02X>", (unsigned)(unsigned char)bytes[i + k]);
         } else {
             /* gnuplot reads \" and \\ inside a quoted field. */
-            if (for_gnuplot && (code == '"' || code == '\\')) gs_text_put(text, "\\");
-            gs_text_bytes(text, bytes + i, length);
+            if (for_gnuplot && (bytes[i] == '"' || bytes[i] == '\\')) gs_text_put(text, "\\");
+            gs_text_bytes(text, bytes + i, step);
         }
         i += step;
     }

@@ -7,8 +7,8 @@
 
 #include "reports/figures/text.h"
 
-/* `bytes` as valid UTF-8 without control characters: control bytes, and bytes that are not part of
- * a whole UTF-8 character, become <0xNN>; so do the code points that XML forbids. */
+/* `bytes` as valid UTF-8 that can be shown: what gs_utf8_visible (core/base/utf8.h) does not pass,
+ * such as control characters and bytes of no whole character, becomes <0xNN>, byte by byte. */
 void gs_label_show(struct gs_text *text, const char *bytes, size_t size);
 /* The same of a NUL-terminated string as one quoted field of a gnuplot data file. At most
  * `longest` characters, then "…"; 0: no limit. Token text reaches gnuplot in no other way. */

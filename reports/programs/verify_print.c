@@ -1,7 +1,7 @@
 #include "reports/programs/verify_print.h"
 
 #include "core/base/numbers.h"
-#include "core/base/utf8.h"
+#include "core/base/visible.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,17 +22,17 @@ static double number_at(const struct gs_table *table, size_t row, const char *co
 
 /* ---- claims × runs ---- */
 
-static int name_width(const struct gs_table *over) {
+static size_t name_width(const struct gs_table *over) {
     size_t width = strlen("claim");
     for (size_t i = 0; i < gs_table_rows(over); i++) {
-        size_t own = strlen(text_at(over, i, "claim"));
+        size_t own = gs_visible_width(text_at(over, i, "claim"));
         if (own > width) width = own;
     }
-    return (int)width;
+    return width;
 }
 
-static void print_head(const struct gs_verify_runs *runs, int width, FILE *stream) {
-    fprintf(stream, "%-*s", width, "claim");
+static void print_head(const struct gs_verify_runs *runs, size_t width, FILE *stream) {
+    gs_visible_put(stream, "claim", width);
     for (size_t i = 0; i < runs->run_count && runs->run_count <= MOST_CELLS; i++) {
         char label[CELL + 16];
         if (runs->runs[i].seed >= 0)
@@ -45,8 +45,8 @@ static void print_head(const struct gs_verify_runs *runs, int width, FILE *strea
 }
 
 static void print_line(const struct gs_table *claims, const struct gs_table *over, size_t claim,
-                       size_t runs, int width, FILE *stream) {
-    fprintf(stream, "%-*s", width, text_at(over, claim, "claim"));
+                       size_t runs, size_t width, FILE *stream) {
+    gs_visible_put(stream, text_at(over, claim, "claim"), width);
     for (size_t i = 0; i < runs && runs <= MOST_CELLS; i++) {
         const char *verdict = text_at(claims, claim * runs + i, "verdict");
         fprintf(stream, "  %-*s", CELL, strcmp(verdict, "none") == 0 ? "-" : verdict);
@@ -65,12 +65,12 @@ static void print_claims(const struct gs_results *results, const struct gs_verif
                          FILE *stream) {
     const struct gs_table *claims = gs_results_find_table(results, "claims");
     const struct gs_table *over = gs_results_find_table(results, "over_seeds");
-    int width = name_width(over);
+    size_t width = name_width(over);
     for (size_t i = 0; i < runs->run_count; i++) {
         const struct gs_verify_run *run = runs->runs + i;
         fprintf(stream, "run %zu: ", i + 1);
-        gs_utf8_print(run->name, stream);
-        if (run->null == SIZE_MAX) fputs(", no untrained model", stream);
+        gs_visible_put(stream, run->name, 0);
+        if (run->null == SIZE_MAX) fprintf(stream, ", no untrained model");
         if (run->count > 1) fprintf(stream, ", %zu steps", run->count);
         fprintf(stream, "\n");
     }
@@ -102,13 +102,15 @@ static void print_reasons(const struct gs_results *results, FILE *stream) {
     for (size_t i = 0; i < gs_table_rows(claims); i++) {
         const char *verdict = text_at(claims, i, "verdict"), *reason = text_at(claims, i, "reason");
         if (strcmp(verdict, "pass") == 0) continue;
-        fprintf(stream, "%s  %s, ", before, text_at(claims, i, "claim"));
-        gs_utf8_print(text_at(claims, i, "run"), stream);
+        fprintf(stream, "%s  ", before);
+        gs_visible_put(stream, text_at(claims, i, "claim"), 0);
+        fprintf(stream, ", ");
+        gs_visible_put(stream, text_at(claims, i, "run"), 0);
         fprintf(stream, ": %s", verdict);
         print_interval(claims, i, stream);
-        if (reason[0]) fputs("; ", stream);
-        gs_utf8_print(reason, stream);
-        fputc('\n', stream);
+        fprintf(stream, "%s", reason[0] ? "; " : "");
+        gs_visible_put(stream, reason, 0);
+        fprintf(stream, "\n");
         before = "";
     }
 }
@@ -139,9 +141,9 @@ enum gs_status gs_verify_print(const struct gs_results *results, const struct gs
     print_reasons(results, stream);
     print_likeness(results, stream);
     for (size_t i = 0; i < gs_results_note_count(results); i++) {
-        fputs(i ? "note: " : "\nnote: ", stream);
-        gs_utf8_print(gs_results_note_at(results, i), stream);
-        fputc('\n', stream);
+        fprintf(stream, "%snote: ", i ? "" : "\n");
+        gs_visible_put(stream, gs_results_note_at(results, i), 0);
+        fprintf(stream, "\n");
     }
     if (fflush(stream) == 0 && !ferror(stream)) return GS_OK;
     return gs_fail_errno(error, errno ? errno : EIO, "cannot write the table", "standard output");

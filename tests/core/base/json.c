@@ -202,7 +202,11 @@ static void test_text(void **state) {
     expect_text(gs_json_new_integer(INT64_MIN), "-9223372036854775808");
     expect_text(gs_json_new_bool(false), "false");
     expect_text(gs_json_new_string("\"</script>\n\t\\\x01\x7f\xff\xe2\x80\xa8"),
-                "\"\\\"<\\/script>\\n\\t\\\\\\u0001\\u007f\xef\xbf\xbd\\u2028\"");
+                "\"\\\"<\\/script>\\n\\t\\\\\\u0001\\u007f<0xFF>\\u2028\"");
+    /* U+009B and U+202E are commands to a terminal; both ways of writing them are the same JSON */
+    expect_text(gs_json_new_string("\xc2\x9b"
+                                   "1m\xe2\x80\xae"),
+                "\"\\u009b1m\\u202e\"");
     expect_text(gs_json_new_string("\xe2\x96\x81the \xf0\x9f\x98\x80"),
                 "\"\xe2\x96\x81the \xf0\x9f\x98\x80\"");
     expect_text(parse("{\"b\":[1,[],{}],\"a\":null}"), "{\"b\": [1, [], {}], \"a\": null}");
@@ -222,9 +226,20 @@ static void test_text(void **state) {
 /* Whatever is written reads back the same. */
 static void test_round_trip(void **state) {
     (void)state;
-    static const char *const strings[] = {"",     "\"quoted\"", "a\nb\r\tc",    "</script><!--",
-                                          "\\",   "<0xF0>",     "\xe2\x96\x81", "\xe2\x80\xa9",
-                                          "`rm`", "\x7f"};
+    static const char *const strings[] = {"",
+                                          "\"quoted\"",
+                                          "a\nb\r\tc",
+                                          "</script><!--",
+                                          "\\",
+                                          "<0xF0>",
+                                          "\xe2\x96\x81",
+                                          "\xe2\x80\xa9",
+                                          "`rm`",
+                                          "\x7f",
+                                          "\xc2\x9b"
+                                          "31m",
+                                          "\xe2\x80\xae"
+                                          "abc"};
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++) {
         struct gs_json *json = gs_json_new_object();
         assert_true(gs_json_set(json, strings[i], gs_json_new_string(strings[i])));

@@ -100,6 +100,27 @@ static void test_control_bytes(void **state) {
     gs_fail(&error, GS_IO, "bad \x1b[31m\n\x7f name \xc3\xa9");
     assert_string_equal(gs_error_text(&error, text, sizeof text),
                         "bad \\x1b[31m\\x0a\\x7f name \xc3\xa9");
+    gs_fail(&error, GS_IO,
+            "\xc2\x9b"
+            "31m \x9b \xe2\x80\xae"); /* CSI as a character, a byte; U+202E */
+    assert_string_equal(gs_error_text(&error, text, sizeof text),
+                        "\\xc2\\x9b31m \\x9b \\xe2\\x80\\xae");
+}
+
+/* A long path is cut between two characters. */
+static void test_long_text(void **state) {
+    (void)state;
+    struct gs_error error;
+    char text[1024], path[1024];
+    for (size_t shift = 0; shift < 3; shift++) {
+        memset(path, 0, sizeof path);
+        memset(path, 'a', shift);
+        for (size_t i = shift; i + 4 < sizeof path; i += 3) memcpy(path + i, "\xe2\x82\xac", 3);
+        gs_fail(&error, GS_IO, "%s", path);
+        gs_error_text(&error, text, sizeof text);
+        size_t end = strlen(text);
+        assert_string_equal(text + end - 6, "\xe2\x82\xac...");
+    }
 }
 
 static void test_wrapping_itself(void **state) {
@@ -113,10 +134,10 @@ static void test_wrapping_itself(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exit_codes),      cmocka_unit_test(test_text),
-        cmocka_unit_test(test_nobody_listens),  cmocka_unit_test(test_errno),
-        cmocka_unit_test(test_bounds),          cmocka_unit_test(test_control_bytes),
-        cmocka_unit_test(test_wrapping_itself),
+        cmocka_unit_test(test_exit_codes),     cmocka_unit_test(test_text),
+        cmocka_unit_test(test_nobody_listens), cmocka_unit_test(test_errno),
+        cmocka_unit_test(test_bounds),         cmocka_unit_test(test_control_bytes),
+        cmocka_unit_test(test_long_text),      cmocka_unit_test(test_wrapping_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

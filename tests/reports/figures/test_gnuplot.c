@@ -257,7 +257,7 @@ static void paths_survive(void **state) {
         const char *path = gs_scratch_path("%s", names[i]);
         struct gs_error error;
         gs_assert_ok(gs_plot_draw(&plot, &size, path, &error), &error);
-        no_leftovers(path);
+        no_leftovers();
     }
     gs_plot_free(&plot);
 }
