@@ -257,6 +257,10 @@ static enum gs_status run(struct gs_parser *parser, struct gs_error *error) {
         gs_command_help(parser);
         return GS_OK;
     }
+    if (!parser->version) {
+        enum gs_status inputs = gs_parser_check_inputs(parser, error);
+        if (inputs != GS_OK) return inputs;
+    }
     if (parser->threads_given) gs_threads_set((int)parser->threads);
     say_warning(parser);
     if (parser->version) {

@@ -40,10 +40,11 @@ struct gs_option {
 
 /* Which of the common options the command takes (besides --threads --quiet --help --version). */
 enum gs_common {
-    GS_TAKES_OUTPUT = 1, /* -o, --output PATH; --force */
-    GS_TAKES_JSON = 2,   /* --json FILE, --csv DIR (and --force) */
-    GS_TAKES_SEED = 4,   /* --seed N */
-    GS_TAKES_RESUME = 8  /* --resume */
+    GS_TAKES_OUTPUT = 1,    /* -o, --output PATH; --force */
+    GS_TAKES_JSON = 2,      /* --json FILE, --csv DIR (and --force) */
+    GS_TAKES_SEED = 4,      /* --seed N */
+    GS_TAKES_RESUME = 8,    /* --resume */
+    GS_REPLACES_FOLDER = 16 /* -o is a folder that --force replaces whole: no input may lie in it */
 };
 
 struct gs_call {
@@ -78,9 +79,11 @@ struct gs_command {
 };
 
 /* Parse, run, report an error on stderr, check that stdout took everything, give the exit code.
- * Not for use twice in a process. SIGPIPE and SIGXFSZ are ignored from then on, so that a closed
- * pipe and a file size limit come as errors of the write. After a failure of input, output or
- * numbers it leaves by _exit (HDF5's exit handler may crash after a failed write). */
+ * Refuses an output (-o, --json) that is one of the files, or of the options whose argument is
+ * named FILE, TRACE, DATA, CONFIG, CHECKPOINT or NAME=FILE, by whatever link. Not for use twice in
+ * a process. SIGPIPE and SIGXFSZ are ignored from then on, so that a closed pipe and a file size
+ * limit come as errors of the write. After a failure of input, output or numbers it leaves by _exit
+ * (HDF5's exit handler may crash after a failed write). */
 int gs_command_main(const struct gs_command *command, int argc, char **argv);
 
 /* What a measuring command does with its results: records seed and command line in them, then

@@ -23,6 +23,8 @@ struct gs_parser {
 
 /* The table of the common options that the command takes, ended by name NULL. */
 void gs_parser_common(struct gs_parser *parser);
+/* GS_EXISTS when an output is one of the files that are read. */
+enum gs_status gs_parser_check_inputs(const struct gs_parser *parser, struct gs_error *error);
 /* The letter of an option, '\0' when it has none. */
 char gs_option_letter(const struct gs_option *option);
 /* Help and version on stdout. */

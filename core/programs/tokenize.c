@@ -253,7 +253,7 @@ int main(int argc, char **argv) {
             "\n"
             "  gpnscope tokenize book.txt --train 4096 --docs blank -o tokens",
         .options = options,
-        .common = GS_TAKES_OUTPUT | GS_TAKES_JSON,
+        .common = GS_REPLACES_FOLDER | GS_TAKES_OUTPUT | GS_TAKES_JSON,
         .min_files = 1,
         .max_files = 0,
         .run = run};

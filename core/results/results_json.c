@@ -156,6 +156,7 @@ enum gs_status gs_results_write(const struct gs_results *results, const char *pa
         status = print_to_file(json, path, force, error);
     } else {
         status = gs_json_print(json, stdout, error);
+        if (status == GS_IO) gs_error_where(error, "standard output");
         if (status == GS_OK && fflush(stdout) != 0)
             status = gs_fail_errno(error, errno, "cannot write", "standard output");
     }

@@ -1,6 +1,5 @@
 /* gpnscope curve - how training went, as a picture. */
 #include "reports/figures/curve.h"
-#include "core/base/file.h"
 #include "core/base/memory.h"
 #include "core/programs/command.h"
 
@@ -18,12 +17,6 @@ static enum gs_status check_call(const struct gs_call *call, struct gs_error *er
         gs_fail(error, GS_USAGE, "more runs than can be told apart in one picture");
         gs_error_expected(error, "at most %d", GS_MOST_CURVES);
         gs_error_found(error, "%zu", call->file_count);
-        return GS_USAGE;
-    }
-    for (size_t i = 0; i < call->file_count; i++) {
-        if (!gs_path_same(call->files[i], call->output)) continue;
-        gs_fail(error, GS_USAGE, "the picture would replace a log");
-        gs_error_where(error, "%s", call->output);
         return GS_USAGE;
     }
     return gs_call_check_outputs(call, error);

@@ -140,7 +140,7 @@ int main(int argc, char **argv) {
             "  gpnscope report run.h5 --null start.h5 --checkpoint run.safetensors \\\n"
             "    --tokenizer tokenizer.model --counts data/train -o report",
         .options = options,
-        .common = GS_TAKES_OUTPUT | GS_TAKES_SEED,
+        .common = GS_REPLACES_FOLDER | GS_TAKES_OUTPUT | GS_TAKES_SEED,
         .min_files = 1,
         .max_files = 0,
         .run = run};

@@ -278,7 +278,7 @@ int main(int argc, char **argv) {
             "Example: two seeds beside their untrained models\n"
             "  gpnscope verify a.h5 b.h5 --null a0.h5 --null b0.h5 --claims claims.json",
         .options = options,
-        .common = GS_TAKES_OUTPUT | GS_TAKES_JSON | GS_TAKES_SEED,
+        .common = GS_REPLACES_FOLDER | GS_TAKES_OUTPUT | GS_TAKES_JSON | GS_TAKES_SEED,
         .min_files = 1,
         .max_files = 0,
         .run = run};
