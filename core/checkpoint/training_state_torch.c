@@ -3,32 +3,56 @@
 #include "core/checkpoint/training_state_parts.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 typedef struct gs_pickle_value value;
+
+struct numbered {
+    int64_t number;
+    const value *moments;
+};
 
 struct reading {
     struct gs_tensor_file *file;
     struct gs_tensor_source *source;
     const struct gs_model *model;
-    const value *numbers; /* {number: moments} */
+    struct numbered *sorted; /* by number: files of many parameters hold them in any order */
+    size_t members;
     struct gs_training_state *state;
-    size_t next;  /* entry of numbers to try first: they mostly come in order */
-    size_t given; /* parameters that have got theirs */
+    size_t given; /* parameters that have got their moments */
     struct gs_error *error;
 };
 
-/* The moments behind a number. */
-static const value *find_number(struct reading *reading, int64_t number) {
-    const size_t members = gs_pickle_count(reading->numbers) / 2;
-    for (size_t i = 0; i < members; i++) {
-        size_t at = (reading->next + i) % members;
-        int64_t key;
-        if (!gs_pickle_integer(gs_pickle_at(reading->numbers, 2 * at), &key) || key != number)
-            continue;
-        reading->next = at + 1;
-        return gs_pickle_at(reading->numbers, 2 * at + 1);
+static int by_number(const void *a, const void *b) {
+    const struct numbered *left = a, *right = b;
+    return (left->number > right->number) - (left->number < right->number);
+}
+
+/* {number: moments}, sorted; keys that are no numbers belong to no parameter. */
+static enum gs_status sort_numbers(struct reading *reading, const value *numbers) {
+    const size_t count = gs_pickle_count(numbers) / 2;
+    if (count == 0) return GS_OK;
+    reading->sorted = gs_calloc(count, sizeof *reading->sorted);
+    if (!reading->sorted)
+        return gs_fail_memory(reading->error, count * sizeof *reading->sorted,
+                              "the optimiser's numbers");
+    for (size_t i = 0; i < count; i++) {
+        struct numbered *next = reading->sorted + reading->members;
+        if (!gs_pickle_integer(gs_pickle_at(numbers, 2 * i), &next->number)) continue;
+        next->moments = gs_pickle_at(numbers, 2 * i + 1);
+        reading->members++;
     }
-    return NULL;
+    qsort(reading->sorted, reading->members, sizeof *reading->sorted, by_number);
+    return GS_OK;
+}
+
+/* The moments behind a number, or NULL. */
+static const value *find_number(const struct reading *reading, int64_t number) {
+    const struct numbered key = {.number = number};
+    if (reading->members == 0) return NULL;
+    const struct numbered *found =
+        bsearch(&key, reading->sorted, reading->members, sizeof key, by_number);
+    return found ? found->moments : NULL;
 }
 
 static enum gs_status take_moment(struct reading *reading, const value *moments, const char *key,
@@ -101,14 +125,15 @@ enum gs_status gs_training_state_read_torch(struct gs_tensor_file *file, const v
     struct reading reading = {.file = file,
                               .source = gs_tensor_file_source(file),
                               .model = model,
-                              .numbers = gs_pickle_get(optimizer, "state"),
                               .state = state,
                               .error = error};
     bool known = count == 1 ||
                  (count == 2 && decays(gs_pickle_at(groups, 0)) != decays(gs_pickle_at(groups, 1)));
-    enum gs_status status = known ? GS_OK : GS_SHAPE;
+    enum gs_status status =
+        known ? sort_numbers(&reading, gs_pickle_get(optimizer, "state")) : GS_SHAPE;
     for (size_t i = 0; i < count && status == GS_OK; i++)
         status = take_group(&reading, gs_pickle_at(groups, i), count == 1);
+    gs_free(reading.sorted);
     if (status != GS_SHAPE) return status;
     return gs_training_state_fail(
         GS_UNSUPPORTED, "the optimiser's groups are not those of the parameters",
