@@ -40,11 +40,13 @@ struct gs_option {
 
 /* Which of the common options the command takes (besides --threads --quiet --help --version). */
 enum gs_common {
-    GS_TAKES_OUTPUT = 1,    /* -o, --output PATH; --force */
-    GS_TAKES_JSON = 2,      /* --json FILE, --csv DIR (and --force) */
-    GS_TAKES_SEED = 4,      /* --seed N */
-    GS_TAKES_RESUME = 8,    /* --resume */
-    GS_REPLACES_FOLDER = 16 /* -o is a folder that --force replaces whole: no input may lie in it */
+    GS_TAKES_OUTPUT = 1, /* -o, --output PATH; --force */
+    GS_TAKES_JSON = 2,   /* --json FILE, --csv DIR (and --force) */
+    GS_TAKES_SEED = 4,   /* --seed N */
+    GS_TAKES_RESUME = 8, /* --resume */
+    /* -o is a folder that --force replaces whole: no input may lie in it */
+    GS_REPLACES_FOLDER = 16,
+    GS_TAKES_INPUT_PLACE = 32 /* -o may be the file itself, which --force then replaces */
 };
 
 struct gs_call {

@@ -25,9 +25,9 @@ static enum gs_status refuse(const char *output, const char *input, struct gs_er
     return GS_EXISTS;
 }
 
-static enum gs_status check_input(const struct gs_parser *parser, const char *input,
+static enum gs_status check_input(const struct gs_parser *parser, const char *input, bool in_place,
                                   struct gs_error *error) {
-    const char *const outputs[] = {parser->call.output, parser->call.json};
+    const char *const outputs[] = {in_place ? NULL : parser->call.output, parser->call.json};
     for (size_t i = 0; i < 2; i++) {
         const char *output = outputs[i];
         if (!output || strcmp(output, "-") == 0) continue;
@@ -58,20 +58,21 @@ static enum gs_status check_option(const struct gs_parser *parser, const struct 
     if (!names_input(option)) return GS_OK;
     if (option->type == GS_OPTION_TEXT) {
         const char *value = *(const char *const *)option->value;
-        if (value) status = check_input(parser, path_of(option, value), error);
+        if (value) status = check_input(parser, path_of(option, value), false, error);
     } else if (option->type == GS_OPTION_LIST) {
         const struct gs_list *list = option->value;
         for (size_t i = 0; i < list->count && status == GS_OK; i++)
-            status = check_input(parser, path_of(option, list->items[i]), error);
+            status = check_input(parser, path_of(option, list->items[i]), false, error);
     }
     return status;
 }
 
 enum gs_status gs_parser_check_inputs(const struct gs_parser *parser, struct gs_error *error) {
     const struct gs_option *option = parser->command->options;
+    bool in_place = (parser->command->common & GS_TAKES_INPUT_PLACE) != 0;
     enum gs_status status = GS_OK;
     for (size_t i = 0; i < parser->call.file_count && status == GS_OK; i++)
-        status = check_input(parser, parser->call.files[i], error);
+        status = check_input(parser, parser->call.files[i], in_place, error);
     for (; option && option->name && status == GS_OK; option++)
         status = check_option(parser, option, error);
     return status;

@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
             "  gpnscope convert checkpoint.pkl --run config.json -o run\n"
             "  gpnscope train config.json -o run --resume",
         .options = options,
-        .common = GS_TAKES_OUTPUT,
+        .common = GS_TAKES_INPUT_PLACE | GS_TAKES_OUTPUT,
         .min_files = 1,
         .max_files = 1,
         .run = run,

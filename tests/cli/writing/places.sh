@@ -53,7 +53,7 @@ untouched() { # untouched BEFORE AFTER: the same names, the same bytes
 
 # ---- places where nothing can be written, with old outputs in them ----
 
-limited() { (ulimit -f 0 && exec "$@"); }
+limited() { (ulimit -f 0 && "$@"); }
 
 on_disk() { # on_disk full|ro TEXT COMMAND…
     kind=$1 text=$2
@@ -186,7 +186,20 @@ onto_input() { # onto_input INPUT NAME OUTPUT COMMAND…
     done
 }
 
+# convert may take the place of what it reads, when that is whole.
+in_place() { # in_place NAME OUTPUT COMMAND…
+    name=$1 output=$2 how="in place"
+    shift 2
+    rm -rf in
+    mkdir in
+    cp "$3" in/same.h5
+    run limited with "$3" in/same.h5 with "$output" in/same.h5 "$@"
+    refused "" in/same.h5
+    cmp -s "$3" in/same.h5 || complain "the input is changed"
+}
+
 onto_inputs() { # NAME OUTPUT COMMAND…: every file among the arguments
+    case $1 in convert_*) in_place "$@"; return ;; esac
     for argument in "$@"; do
         case $argument in */*) ;; *) [ -f "$argument" ] && onto_input "$argument" "$@" ;; esac
     done
