@@ -13,7 +13,7 @@ if [ -z "${GS_PLACES_MOUNTS:-}" ]; then
     export GS_PLACES_MOUNTS
     [ $GS_PLACES_MOUNTS = no ] || exec unshare -m sh "$0" "$@"
 fi
-bin=$1 fixture=$2 source=$3
+bin=$(cd "$1" && pwd) fixture=$(cd "$2" && pwd) source=$(cd "$3" && pwd)
 shift 3
 chosen=
 # shellcheck disable=SC2034 # read in commands.sh
