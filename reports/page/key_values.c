@@ -187,6 +187,17 @@ void gs_page_compare(struct gs_text *page, const struct gs_report_run *runs, siz
     gs_text_put(page, "</tbody></table></div>\n");
 }
 
+void gs_page_notes(struct gs_text *page, const struct gs_results *results) {
+    if (!results || !gs_results_note_count(results)) return;
+    gs_text_put(page, "<ul class=\"basis\">\n");
+    for (size_t i = 0; i < gs_results_note_count(results); i++) {
+        gs_text_put(page, "<li>");
+        gs_html_text(page, gs_results_note_at(results, i));
+        gs_text_put(page, "</li>\n");
+    }
+    gs_text_put(page, "</ul>\n");
+}
+
 void gs_page_all_values(struct gs_text *page, const struct gs_results *results) {
     gs_text_put(page, "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">Name</th>"
                       "<th scope=\"col\">Value</th><th scope=\"col\">95&nbsp;% interval</th>"

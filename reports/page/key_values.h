@@ -8,6 +8,9 @@
 void gs_page_key_values(struct gs_text *page, const struct gs_report_run *run);
 /* The same values of several runs, a column each. */
 void gs_page_compare(struct gs_text *page, const struct gs_report_run *runs, size_t count);
+/* What the results say of themselves, a line each; nothing where there are no notes, or for NULL.
+ */
+void gs_page_notes(struct gs_text *page, const struct gs_results *results);
 /* All values of some results with name, value, interval, unit, n and status. */
 void gs_page_all_values(struct gs_text *page, const struct gs_results *results);
 /* One value as a table cell's content: "12.3", "more than 255", or its status and reason. */

@@ -67,17 +67,6 @@ static void add_facts(struct gs_text *page, const struct gs_report_run *run) {
     gs_text_put(page, "</dl>\n");
 }
 
-static void add_notes(struct gs_text *page, const struct gs_results *results) {
-    if (!results || !gs_results_note_count(results)) return;
-    gs_text_put(page, "<ul class=\"basis\">\n");
-    for (size_t i = 0; i < gs_results_note_count(results); i++) {
-        gs_text_put(page, "<li>");
-        gs_html_text(page, gs_results_note_at(results, i));
-        gs_text_put(page, "</li>\n");
-    }
-    gs_text_put(page, "</ul>\n");
-}
-
 static void add_details(struct gs_text *page, const char *title, const struct gs_results *results) {
     if (!results) return;
     gs_text_add(page, "<details><summary>%s</summary>\n", title);
@@ -97,7 +86,7 @@ static void add_part(struct gs_text *page, const struct gs_report_run *run, enum
     }
     for (size_t i = 0; i < gs_figure_count(); i++)
         if (panels[i].figure->part == part) gs_page_panel(page, run, panels + i, prefix);
-    add_notes(page, run->results[part]);
+    gs_page_notes(page, run->results[part]);
     add_details(page, "All values", run->results[part]);
     add_details(page, "All values of the untrained model", run->null_results[part]);
     gs_text_put(page, "</section>\n");

@@ -244,17 +244,6 @@ static void add_emergence(struct gs_text *page, const struct gs_shown_verify *sh
 
 /* ---- the frame ---- */
 
-static void add_notes(struct gs_text *page, const struct gs_results *results) {
-    if (!gs_results_note_count(results)) return;
-    gs_text_put(page, "<ul class=\"basis\">\n");
-    for (size_t i = 0; i < gs_results_note_count(results); i++) {
-        gs_text_put(page, "<li>");
-        gs_html_text(page, gs_results_note_at(results, i));
-        gs_text_put(page, "</li>\n");
-    }
-    gs_text_put(page, "</ul>\n");
-}
-
 static void add_measured(struct gs_text *page, const struct gs_shown_verify *shown,
                          const struct gs_json *document) {
     gs_text_put(page,
@@ -264,7 +253,7 @@ static void add_measured(struct gs_text *page, const struct gs_shown_verify *sho
     add_term(page, "sha256 of the claims", shown->claims_sha256, NULL);
     gs_text_put(page, "</dl>\n");
     gs_page_provenance(page, shown->command_line, document);
-    add_notes(page, shown->results);
+    gs_page_notes(page, shown->results);
     gs_text_put(page, "<ul class=\"basis\">\n");
     for (size_t i = 0; i < gs_results_table_count(shown->results); i++) {
         const char *name = gs_table_name(gs_results_table_at(shown->results, i));
