@@ -1,6 +1,5 @@
 #include "core/base/status.h"
 
-#include "core/base/utf8.h"
 #include "core/base/visible.h"
 
 #include <errno.h>
@@ -145,14 +144,10 @@ static void put_bytes(struct writer *out, const char *bytes, size_t count) {
 
 static void put(struct writer *out, const char *text) {
     size_t size = strlen(text);
+    struct gs_visible_piece piece;
     for (size_t at = 0; at < size;) {
-        char escape[GS_VISIBLE_ESCAPE];
-        size_t length = gs_utf8_visible(text + at, size - at);
-        if (length)
-            put_bytes(out, text + at, length);
-        else
-            put_bytes(out, gs_visible_escape(text[at], escape), GS_VISIBLE_ESCAPE - 1);
-        at += length ? length : 1;
+        at = gs_visible_next(text, size, at, &piece);
+        put_bytes(out, piece.bytes, piece.count);
     }
 }
 

@@ -8,10 +8,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { GS_VISIBLE_ESCAPE = sizeof "\\xff" };
+/* One character, or one byte written out in `escape`: `count` bytes at `bytes`. */
+struct gs_visible_piece {
+    const char *bytes;
+    size_t count;
+    char escape[sizeof "\\xff"];
+};
 
-/* "\xNN" of one byte, in `escape`, which is returned. */
-const char *gs_visible_escape(char byte, char escape[GS_VISIBLE_ESCAPE]);
+/* The piece that begins at byte `at` of `size`; returns where the next one begins. */
+size_t gs_visible_next(const char *text, size_t size, size_t at, struct gs_visible_piece *piece);
 /* `text` as it is shown, in `buffer` of `size` > 4 bytes: NUL-terminated, and where it does not
  * fit, cut between two characters or escapes, "..." behind. Returns `buffer`. */
 char *gs_visible_text(const char *text, char *buffer, size_t size);
