@@ -134,12 +134,6 @@ enum gs_status gs_output_open(struct gs_output *out, const char *path, bool forc
     return status;
 }
 
-static void sync_folder(const char *path) {
-    char *folder = gs_path_folder(path);
-    if (folder) gs_folder_sync(folder);
-    gs_free(folder);
-}
-
 /* Without force, somebody else's file of that name that appeared meanwhile is kept: link fails
  * where rename would replace. File systems without links get a look and a rename. */
 static enum gs_status put_in_place(struct gs_output *out, struct gs_error *error) {
@@ -184,7 +178,7 @@ enum gs_status gs_output_commit(struct gs_output *out, struct gs_error *error) {
     if (status == GS_OK) {
         gs_free(out->temporary);
         out->temporary = NULL; /* nothing to remove any more */
-        sync_folder(out->path);
+        gs_path_folder_sync(out->path);
     }
     gs_output_abandon(out);
     return status;

@@ -1,5 +1,6 @@
 #include "core/base/replace.h"
 
+#include "core/base/file.h"
 #include "core/base/memory.h"
 
 #include <errno.h>
@@ -37,4 +38,10 @@ void gs_folder_sync(const char *folder) {
     if (descriptor < 0) return;
     fsync(descriptor);
     close(descriptor);
+}
+
+void gs_path_folder_sync(const char *path) {
+    char *folder = gs_path_folder(path);
+    if (folder) gs_folder_sync(folder);
+    gs_free(folder);
 }

@@ -16,5 +16,7 @@ char *gs_path_target(const char *path);
 /* A new name is on disk only when its folder is. Not every file system can sync a folder, so
  * failing to is no failure. */
 void gs_folder_sync(const char *folder);
+/* The same of the folder in which the file `path` stands. */
+void gs_path_folder_sync(const char *path);
 
 #endif

@@ -75,14 +75,6 @@ static void put_back(struct gs_staged_file *file, struct gs_error *error) {
                       (long)getpid());
 }
 
-static void sync_folders(const struct gs_staged *staged) {
-    for (size_t i = 0; i < staged->count; i++) {
-        char *folder = gs_path_folder(staged->files[i].path);
-        if (folder) gs_folder_sync(folder);
-        gs_free(folder);
-    }
-}
-
 enum gs_status gs_staged_commit(struct gs_staged *staged, struct gs_error *error) {
     for (size_t i = 0; i < staged->count; i++) {
         int reason = put_in_place(&staged->files[i]);
@@ -92,7 +84,7 @@ enum gs_status gs_staged_commit(struct gs_staged *staged, struct gs_error *error
         while (i > 0) put_back(&staged->files[--i], error);
         return status;
     }
-    sync_folders(staged);
+    for (size_t i = 0; i < staged->count; i++) gs_path_folder_sync(staged->files[i].path);
     return GS_OK;
 }
 
