@@ -32,6 +32,15 @@ GS_INLINE lanes fill(float value) {
     return value - (lanes){0};
 }
 
+/* Says that a vector is to be in a register from here on: gcc would rather load it anew beside each
+ * multiply-add that takes it, and loads are what a core that is shared runs out of first. No
+ * instruction comes of it. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define GS_IN_REGISTER(vector) __asm__("" : "+v"(vector))
+#else
+#define GS_IN_REGISTER(vector) (void)(vector)
+#endif
+
 /* What is left of a row of n values from i on: the first min(n - i, GS_LANES) values, the rest
  * zero; and back. A partial vector so goes through the same operations as a whole one. */
 GS_INLINE lanes load_row(const float *row, size_t i, size_t n) {

@@ -1,12 +1,12 @@
 /* Sums of outer products, c += a' b: the gradient of a weight matrix over a stretch of steps. Both
  * sides are copied into the order in which the register tile reads them, a block at a time: a into
- * strips of six columns, b into a panel; the panel stays in the first cache, the strips in the
+ * strips of four columns, b into a panel; the panel stays in the first cache, the strips in the
  * second. */
 #include "core/kernels/tile.h"
 
 enum {
     STEPS = 256,     /* of the sums, in one block */
-    MOST_STRIPS = 44 /* 44 strips of 256 steps: 264 KiB */
+    MOST_STRIPS = 66 /* 66 strips of 256 steps: 264 KiB */
 };
 
 /* (strip, step, GS_TILE_ROWS): columns of a, zeros beyond the last one. */
@@ -58,10 +58,7 @@ static void strips_by_panel(const float *strips, size_t rows, const float *panel
         fetch(next, bs, steps * i / count, steps * (i + 1) / count, t.y + GS_TILE_ROWS * cs, cs,
               left > GS_TILE_ROWS ? GS_TILE_ROWS : 0);
         size_t taken = left < GS_TILE_ROWS ? left : GS_TILE_ROWS;
-        if (width == GS_PANEL)
-            multiply_rows(taken, GS_TILE_ROWS, &t);
-        else
-            multiply_part(taken, GS_TILE_ROWS, width, &t);
+        multiply_panel(taken, GS_TILE_ROWS, width, &t);
     }
 }
 

@@ -1,4 +1,4 @@
-/* The product with packed weights: register tiles of up to ROWS rows by two vectors of columns
+/* The product with packed weights: register tiles of up to four rows by three vectors of columns
  * (../shared/spec/performance.md). The inner dimension goes in blocks: short ones where the weights
  * come from far, so that a block of a panel stays in the first cache while all rows pass over it
  * and the next block is fetched meanwhile; long ones where they are near, since each tile takes
@@ -7,9 +7,9 @@
 #include "core/kernels/tile.h"
 
 enum {
-    BLOCK = 2048 / GS_LANES, /* steps of the inner dimension: 16 KiB of a panel */
-    NEAR_BLOCK = 8 * BLOCK,  /* of weights that are near */
-    FEW_ROWS = 3,            /* too few for one panel's sums to hide the latency of their chains */
+    BLOCK = 1536 / GS_LANES, /* steps of the inner dimension: 18 KiB of a panel */
+    NEAR_BLOCK = 5 * BLOCK,  /* of weights that are near */
+    FEW_ROWS = 2,            /* too few for one panel's sums to hide the latency of their chains */
     L2_FLOATS = 96 * 1024,   /* of x that may be read again for each panel */
     NEAR_FLOATS = 1 << 20 /* weights that caches hold from step to step: these the processor fetches
                              by itself, and our asking takes more than it gives */
@@ -21,12 +21,10 @@ static void fetch_rows(const float *y, size_t ys, size_t rows) {
         for (size_t j = 0; j < GS_PANEL; j += GS_LINE) __builtin_prefetch(y + r * ys + j, 1);
 }
 
-/* How many of the rows left the next tile takes: six or four, since the compiler makes the best of
- * these, and never a rest of few, which would wait for its few chains. */
+/* How many of the rows left the next tile takes: four, and never a rest of one, which would wait
+ * for its few chains. */
 static size_t next_tile(size_t left) {
-    static const size_t by_rest[GS_TILE_ROWS] = {6, 5, 4, 5, 6, 6};
-    if (left <= GS_TILE_ROWS) return left;
-    return left == GS_TILE_ROWS + 1 ? 4 : by_rest[left % GS_TILE_ROWS];
+    return left == GS_TILE_ROWS + 1 ? 3 : left < GS_TILE_ROWS ? left : GS_TILE_ROWS;
 }
 
 /* All rows against one block of one panel, of which `width` columns are there. */
@@ -41,16 +39,13 @@ static void block_of_panel(size_t rows, size_t width, const struct tile *block) 
         t.x = block->x + first * t.xs;
         t.y = block->y + first * t.ys;
         if (!t.accumulate) fetch_rows(t.y, t.ys, count);
-        if (width == GS_PANEL)
-            multiply_rows(count, 1, &t);
-        else
-            multiply_part(count, 1, width, &t);
+        multiply_panel(count, 1, width, &t);
         t.ahead += block->inner / GS_UNROLLED * lines * GS_LINE;
     }
 }
 
-/* One to three rows: the weights are read once, so they come from memory and several panels at a
- * time keep enough chains and lines on the way. */
+/* One or two rows: the weights are read once, so they come from memory and several panels at a time
+ * keep enough chains and lines on the way. */
 static size_t few_rows(size_t rows, const struct tile *block, size_t panels) {
     struct tile t = *block;
     const size_t together = rows == 1 ? 4 : 2;
@@ -59,11 +54,9 @@ static size_t few_rows(size_t rows, const struct tile *block, size_t panels) {
     for (; done + together <= panels; done += together) {
         t.ahead = t.panel + 4 * t.apart;
         if (rows == 1)
-            multiply(1, 4, 1, &t);
-        else if (rows == 2)
-            multiply(2, 2, 1, &t);
+            multiply(1, 4 * GS_PANEL_VECTORS, 1, &t);
         else
-            multiply(3, 2, 1, &t);
+            multiply(2, 2 * GS_PANEL_VECTORS, 1, &t);
         t.panel += together * t.apart;
         t.y += together * GS_PANEL;
     }

@@ -1,12 +1,12 @@
 /* The table of one instruction set. */
-#include "core/kernels/per_isa.h"
+#include "core/kernels/tile.h"
 
 #define GS_TEXT2(name) #name
 #define GS_TEXT(name) GS_TEXT2(name)
 
 const struct gs_kernels GS_KERNEL(table) = {
     .isa = GS_TEXT(GS_ISA),
-    .panel = 2 * GS_LANES,
+    .panel = GS_PANEL,
     .product = GS_KERNEL(product),
     .outer = GS_KERNEL(outer),
     .rms = GS_KERNEL(rms),

@@ -3,8 +3,9 @@
 #include "core/kernels/kernels.h"
 
 /* Blocks that the threads take one by one: small enough that all end at about the same time, large
- * enough that what the kernel copies is used often. No bit depends on them. */
-enum { ROW_BLOCK = 264, COLUMN_BLOCK = 256, SMALL_BLOCK = 64, SMALL = 64 * 1024 };
+ * enough that what the kernel copies is used often, and whole panels wide. No bit depends on them.
+ */
+enum { ROW_BLOCK = 264, COLUMN_BLOCK = 288, SMALL_BLOCK = 96, SMALL = 64 * 1024 };
 
 static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
