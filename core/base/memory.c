@@ -6,11 +6,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { ALIGNMENT = 64 };                /* a cache line, and the widest vector */
-enum { LARGE_PAGES = 8 * 1024 * 1024 }; /* bytes from which pages of 2 MiB are worth asking for */
+enum {
+    ALIGNMENT = 64,        /* a cache line, and the widest vector */
+    LARGE_PAGE = 2097152,  /* bytes */
+    LARGE = 2 * LARGE_PAGE /* objects from which such pages are worth asking for */
+};
 
 /* In a larger object the difference of two pointers would overflow. */
-static const size_t largest = PTRDIFF_MAX - ALIGNMENT;
+static const size_t largest = PTRDIFF_MAX - LARGE_PAGE;
 
 bool gs_multiply(size_t a, size_t b, size_t *product) {
     if (b != 0 && a > SIZE_MAX / b) return false;
@@ -29,7 +32,7 @@ bool gs_add(size_t a, size_t b, size_t *sum) {
 static void advise_large_pages(char *pointer, size_t bytes) {
 #ifdef MADV_HUGEPAGE
     long size = sysconf(_SC_PAGESIZE);
-    if (bytes < LARGE_PAGES || size <= 0) return;
+    if (bytes < LARGE || size <= 0) return;
     size_t page = (size_t)size, skip = (page - (uintptr_t)pointer % page) % page;
     madvise(pointer + skip, (bytes - skip) / page * page, MADV_HUGEPAGE);
 #else
@@ -41,10 +44,10 @@ void *gs_calloc(size_t count, size_t size) {
     size_t bytes, padded;
     if (!gs_multiply(count, size, &bytes) || bytes > largest) return NULL;
     if (!gs_add(bytes, ALIGNMENT - 1, &padded)) return NULL;
-    padded -= padded % ALIGNMENT; /* aligned_alloc wants a multiple */
+    padded -= padded % ALIGNMENT;
     if (padded == 0) padded = ALIGNMENT;
-    void *pointer = aligned_alloc(ALIGNMENT, padded);
-    if (!pointer) return NULL;
+    void *pointer;
+    if (posix_memalign(&pointer, padded < LARGE ? ALIGNMENT : LARGE_PAGE, padded)) return NULL;
     advise_large_pages(pointer, padded);
     memset(pointer, 0, padded);
     return pointer;

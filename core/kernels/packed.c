@@ -1,34 +1,18 @@
 #include "core/kernels/packed.h"
 
-#include "core/base/memory.h"
 #include "core/kernels/kernels.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-static size_t panels_of(size_t columns) {
-    size_t panel = gs_kernels()->panel;
-    return (columns + panel - 1) / panel;
-}
-
-size_t gs_packed_floats(size_t inner, size_t columns) {
-    return panels_of(columns) * inner * gs_kernels()->panel;
-}
-
-enum gs_status gs_packed_create(size_t inner, size_t columns, struct gs_packed *packed,
-                                struct gs_error *error) {
-    *packed = (struct gs_packed){.inner = inner, .columns = columns, .panels = panels_of(columns)};
-    packed->values = gs_calloc(gs_packed_floats(inner, columns), sizeof(float));
-    if (!packed->values)
-        return gs_fail_memory(error, gs_packed_floats(inner, columns) * sizeof(float),
-                              "packed weights");
-    return GS_OK;
-}
-
-void gs_packed_destroy(struct gs_packed *packed) {
-    gs_free(packed->values);
-    *packed = (struct gs_packed){0};
+void gs_packed_plan(size_t inner, size_t columns, struct gs_arena *arena,
+                    struct gs_packed *packed) {
+    const size_t panel = gs_kernels()->panel, panels = (columns + panel - 1) / panel;
+    *packed = (struct gs_packed){.inner = inner,
+                                 .columns = columns,
+                                 .panels = panels,
+                                 .values = gs_arena_floats(arena, panels, inner, panel)};
 }
 
 float gs_round_bf16(float x) {

@@ -7,7 +7,7 @@
 #ifndef GS_CORE_KERNELS_PACKED_H
 #define GS_CORE_KERNELS_PACKED_H
 
-#include "core/base/status.h"
+#include "core/base/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,12 +17,8 @@ struct gs_packed {
     float *values; /* (panels, inner, panel) */
 };
 
-/* Zeroed, for a matrix (inner, columns). */
-enum gs_status gs_packed_create(size_t inner, size_t columns, struct gs_packed *packed,
-                                struct gs_error *error);
-void gs_packed_destroy(struct gs_packed *packed); /* cleared or zeroed is fine */
-/* Floats such a matrix takes. */
-size_t gs_packed_floats(size_t inner, size_t columns);
+/* Room for a matrix (inner, columns) in a plan, zeroed when it is placed (core/base/arena.h). */
+void gs_packed_plan(size_t inner, size_t columns, struct gs_arena *arena, struct gs_packed *packed);
 
 /* What to put into a block of a packed matrix. */
 struct gs_block {

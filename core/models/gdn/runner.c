@@ -1,4 +1,4 @@
-/* Making a runner: one plan of everything it holds (core/models/parts/arena.h). */
+/* Making a runner: one plan of everything it holds (core/base/arena.h). */
 #include "core/models/gdn/runner.h"
 
 #include "core/base/memory.h"
@@ -100,7 +100,6 @@ static void plan_work(struct gs_arena *arena, struct gs_gdn_runner *r) {
 }
 
 static void plan_decoding(struct gs_arena *arena, struct gs_gdn_runner *r) {
-    enum { DECODED_TOGETHER = 512 };
     const struct gs_gdn_config *c = r->config;
     const size_t rows = most_rows(r);
     r->final = gs_arena_floats(arena, rows, c->width, 1);
@@ -108,7 +107,6 @@ static void plan_decoding(struct gs_arena *arena, struct gs_gdn_runner *r) {
     r->segment_nll = gs_arena_floats(arena, rows, 1, 1);
     r->targets = gs_arena_take(arena, rows, 1, 1, sizeof *r->targets);
     r->tokens = gs_arena_take(arena, r->options.batch, r->options.steps, 1, sizeof *r->tokens);
-    gs_output_plan(&r->weights.output, c->vocab, gs_gdn_smaller(rows, DECODED_TOGETHER), arena);
 }
 
 static void plan_back(struct gs_arena *arena, struct gs_gdn_runner *r) {
@@ -133,7 +131,10 @@ static void plan_back(struct gs_arena *arena, struct gs_gdn_runner *r) {
 }
 
 static void plan_all(struct gs_arena *arena, void *runner) {
+    enum { DECODED_TOGETHER = 512 };
     struct gs_gdn_runner *r = runner;
+    gs_gdn_weights_plan(r->config, r->options.train, gs_gdn_smaller(most_rows(r), DECODED_TOGETHER),
+                        arena, &r->weights);
     plan_tapes(arena, r);
     plan_work(arena, r);
     plan_decoding(arena, r);
@@ -145,9 +146,7 @@ size_t gs_gdn_runner_bytes(const void *config, const struct gs_runner_options *o
     struct gs_arena arena = {0};
     choose_sizes(&r);
     plan_all(&arena, &r);
-    size_t weights = gs_gdn_weights_floats(config, options->train);
-    if (arena.wrapped || !gs_multiply(weights, sizeof(float), &weights)) return SIZE_MAX;
-    return arena.bytes + weights + sizeof r;
+    return arena.wrapped ? SIZE_MAX : arena.bytes + sizeof r;
 }
 
 /* ---- create, destroy ---------------------------------------------------------------------- */
@@ -160,9 +159,10 @@ enum gs_status gs_gdn_runner_create(struct gs_model *model, const struct gs_runn
     r->options = *options;
     r->metric.name = "ce";
     choose_sizes(r);
-    enum gs_status status = gs_gdn_weights_create(
-        r->config, gs_model_parameters(model), options->train, options->bf16, &r->weights, error);
-    if (status == GS_OK) status = gs_arena_place(plan_all, r, &r->arena, error);
+    enum gs_status status = gs_arena_place(plan_all, r, &r->arena, error);
+    if (status == GS_OK)
+        status = gs_gdn_weights_bind(r->config, gs_model_parameters(model), options->bf16,
+                                     &r->weights, error);
     if (status != GS_OK) {
         gs_gdn_runner_destroy(r);
         return status;
@@ -174,7 +174,7 @@ enum gs_status gs_gdn_runner_create(struct gs_model *model, const struct gs_runn
 void gs_gdn_runner_destroy(void *runner) {
     struct gs_gdn_runner *r = runner;
     if (!r) return;
-    gs_gdn_weights_destroy(r->config, &r->weights);
+    gs_gdn_weights_unbind(&r->weights);
     gs_free(r->arena);
     gs_free(r);
 }

@@ -11,9 +11,9 @@
 #ifndef GS_CORE_MODELS_GDN_RUNNER_H
 #define GS_CORE_MODELS_GDN_RUNNER_H
 
+#include "core/base/arena.h"
 #include "core/kernels/delta.h"
 #include "core/models/gdn/weights.h"
-#include "core/models/parts/arena.h"
 
 enum { GS_GDN_PAST_ROWS = GS_CONV_WIDTH - 1 };
 

@@ -21,56 +21,41 @@ void gs_gdn_convs(const struct gs_gdn_config *c, const struct gs_gdn_layer *laye
     convs[2] = (struct gs_gdn_conv){layer->value_conv, at.value};
 }
 
-static enum gs_status create_layer(const struct gs_gdn_config *c, const struct gs_gdn_weights *w,
-                                   size_t i, struct gs_error *error) {
-    const struct gs_gdn_layer *t = &w->tensors.layers[i];
-    struct gs_gdn_layer_weights *layer = &w->layers[i];
-    const struct gs_tensor *const in[] = {t->query, t->key,   t->value,
-                                          t->gate,  t->decay, t->strength};
-    const struct gs_tensor *const feed[] = {t->ffn_gate, t->ffn_up}, *const out = t->out;
-    enum gs_status status = gs_linear_create_direct(in, 6, w->train, w->bf16, &layer->in, error);
-    if (status == GS_OK)
-        status = gs_linear_create_direct(&out, 1, w->train, w->bf16, &layer->out, error);
-    if (status == GS_OK)
-        status = gs_feed_forward_create(t->ffn_norm, feed, 2, t->ffn_down, w->train, w->bf16,
-                                        &layer->feed, error);
-    if (status != GS_OK) return status;
-    const size_t floats = GS_CONV_WIDTH * gs_gdn_channels(c);
-    layer->taps = gs_calloc(floats, sizeof(float));
-    return layer->taps ? GS_OK : gs_fail_memory(error, floats * sizeof(float), "convolutions");
-}
-
-enum gs_status gs_gdn_weights_create(const struct gs_gdn_config *c,
-                                     const struct gs_parameters *parameters, bool train, bool bf16,
-                                     struct gs_gdn_weights *w, struct gs_error *error) {
-    *w = (struct gs_gdn_weights){.train = train, .bf16 = bf16};
-    enum gs_status status = gs_gdn_tensors_find(c, parameters, &w->tensors, error);
-    if (status != GS_OK) return status;
-    w->layers = gs_calloc(c->layers, sizeof *w->layers);
-    if (!w->layers) return gs_fail_memory(error, c->layers * sizeof *w->layers, "weights");
-    for (size_t i = 0; i < c->layers && status == GS_OK; i++) status = create_layer(c, w, i, error);
-    if (status != GS_OK) return status;
-    return gs_output_create(w->tensors.output, train, bf16, &w->output, error);
-}
-
-void gs_gdn_weights_destroy(const struct gs_gdn_config *c, struct gs_gdn_weights *w) {
-    for (size_t i = 0; i < c->layers && w->layers; i++) {
-        gs_linear_destroy(&w->layers[i].in);
-        gs_linear_destroy(&w->layers[i].out);
-        gs_feed_forward_destroy(&w->layers[i].feed);
-        gs_free(w->layers[i].taps);
+void gs_gdn_weights_plan(const struct gs_gdn_config *c, bool train, size_t decode_rows,
+                         struct gs_arena *arena, struct gs_gdn_weights *w) {
+    const size_t columns = gs_gdn_columns_find(c).count;
+    w->layers = gs_arena_take(arena, c->layers, 1, 1, sizeof *w->layers);
+    for (size_t i = 0; i < c->layers; i++) {
+        struct gs_gdn_layer_weights counted, *layer = w->layers ? &w->layers[i] : &counted;
+        gs_linear_plan(c->width, columns, train, arena, &layer->in);
+        gs_linear_plan(c->heads * c->value, c->width, train, arena, &layer->out);
+        gs_feed_forward_plan(c->width, c->ffn, train, arena, &layer->feed);
+        layer->taps = gs_arena_floats(arena, GS_CONV_WIDTH, gs_gdn_channels(c), 1);
     }
-    gs_free(w->layers);
-    gs_free(w->tensors.layers);
-    gs_output_destroy(&w->output);
+    gs_output_plan(c->vocab, c->width, train, decode_rows, arena, &w->output);
 }
 
-size_t gs_gdn_weights_floats(const struct gs_gdn_config *c, bool train) {
-    const size_t in = gs_linear_direct_floats(c->width, gs_gdn_columns_find(c).count, train);
-    const size_t out = gs_linear_direct_floats(c->heads * c->value, c->width, train);
-    const size_t feed = gs_feed_forward_floats(c->width, c->ffn, train);
-    return c->layers * (in + out + feed + GS_CONV_WIDTH * gs_gdn_channels(c)) +
-           gs_output_floats(c->vocab, c->width, train);
+enum gs_status gs_gdn_weights_bind(const struct gs_gdn_config *c,
+                                   const struct gs_parameters *parameters, bool bf16,
+                                   struct gs_gdn_weights *w, struct gs_error *error) {
+    w->bf16 = bf16;
+    enum gs_status status = gs_gdn_tensors_find(c, parameters, &w->tensors, error);
+    for (size_t i = 0; i < c->layers && status == GS_OK; i++) {
+        const struct gs_gdn_layer *t = &w->tensors.layers[i];
+        const struct gs_tensor *const in[] = {t->query, t->key,   t->value,
+                                              t->gate,  t->decay, t->strength};
+        const struct gs_tensor *const feed[] = {t->ffn_gate, t->ffn_up}, *const out = t->out;
+        gs_linear_bind(in, 6, bf16, &w->layers[i].in);
+        gs_linear_bind(&out, 1, bf16, &w->layers[i].out);
+        gs_feed_forward_bind(t->ffn_norm, feed, 2, t->ffn_down, bf16, &w->layers[i].feed);
+    }
+    if (status == GS_OK) gs_output_bind(w->tensors.output, bf16, &w->output);
+    return status;
+}
+
+void gs_gdn_weights_unbind(struct gs_gdn_weights *w) {
+    gs_free(w->tensors.layers);
+    w->tensors.layers = NULL;
 }
 
 static void refresh_taps(const struct gs_gdn_config *c, const struct gs_gdn_layer *layer, bool bf16,

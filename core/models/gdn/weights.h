@@ -21,21 +21,23 @@ struct gs_gdn_layer_weights {
 };
 
 struct gs_gdn_weights {
-    bool train, bf16;
+    bool bf16;
     struct gs_gdn_tensors tensors;
     struct gs_gdn_layer_weights *layers;
     struct gs_output output;
 };
 
-/* Release with gs_gdn_weights_destroy, also when this fails. */
-enum gs_status gs_gdn_weights_create(const struct gs_gdn_config *config,
-                                     const struct gs_parameters *parameters, bool train, bool bf16,
-                                     struct gs_gdn_weights *weights, struct gs_error *error);
-void gs_gdn_weights_destroy(const struct gs_gdn_config *config, struct gs_gdn_weights *weights);
+/* Their room in a runner's plan; decode_rows: of a block of logits. */
+void gs_gdn_weights_plan(const struct gs_gdn_config *config, bool train, size_t decode_rows,
+                         struct gs_arena *arena, struct gs_gdn_weights *weights);
+/* The parameters they hold, which must outlive them. Release with gs_gdn_weights_unbind, also when
+ * this fails; zeroed is fine. */
+enum gs_status gs_gdn_weights_bind(const struct gs_gdn_config *config,
+                                   const struct gs_parameters *parameters, bool bf16,
+                                   struct gs_gdn_weights *weights, struct gs_error *error);
+void gs_gdn_weights_unbind(struct gs_gdn_weights *weights);
 /* Pack again from the parameters. */
 void gs_gdn_weights_refresh(const struct gs_gdn_config *config, struct gs_gdn_weights *weights);
-/* Floats that the weights take. */
-size_t gs_gdn_weights_floats(const struct gs_gdn_config *config, bool train);
 
 /* The three convolutions of a layer, one after the other over its channels. */
 struct gs_gdn_conv {

@@ -219,7 +219,7 @@ static void keep_memory(const struct gs_gpn_runner *r, const struct gs_team *tea
 
 bool gs_gpn_shares_columns(const struct gs_gpn_runner *r) {
     return gs_team_shares_columns(r->batch, (size_t)omp_get_max_threads(),
-                                  gs_gpn_weights_floats(r->config, false));
+                                  gs_gpn_weights_floats(r->config));
 }
 
 /* Steps at … end - 1 of the segment that begins at `begin`. The losses of the stretch before, when

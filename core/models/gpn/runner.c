@@ -106,7 +106,6 @@ static void plan_ground(struct gs_arena *arena, struct gs_gpn_runner *r) {
 static void plan_decoding(struct gs_arena *arena, struct gs_gpn_runner *r) {
     const struct gs_gpn_config *c = r->config;
     const size_t positions = r->segment * r->options.batch;
-    gs_output_plan(&r->weights.output, c->vocab, r->decode_rows, arena);
     r->decoded = gs_arena_floats(arena, positions, c->embedding, 1);
     r->segment_nll = gs_arena_floats(arena, positions, 1, 1);
     r->targets = gs_arena_take(arena, positions, 1, 1, sizeof *r->targets);
@@ -164,6 +163,7 @@ static void plan_back(struct gs_arena *arena, struct gs_gpn_runner *r) {
 
 static void plan_all(struct gs_arena *arena, void *runner) {
     struct gs_gpn_runner *r = runner;
+    gs_gpn_weights_plan(r->config, r->options.train, r->decode_rows, arena, &r->weights);
     plan_tape(arena, r);
     plan_work(arena, r);
     plan_ground(arena, r);
@@ -198,13 +198,10 @@ static void choose_sizes(struct gs_gpn_runner *r) {
 
 size_t gs_gpn_runner_bytes(const void *config, const struct gs_runner_options *options) {
     struct gs_gpn_runner r = {.config = config, .options = *options};
-    gs_gpn_columns_find(config, &r.weights.first, &r.weights.other);
     choose_sizes(&r);
     struct gs_arena arena = {0};
     plan_all(&arena, &r);
-    size_t weights = gs_gpn_weights_floats(config, options->train);
-    if (arena.wrapped || !gs_multiply(weights, sizeof(float), &weights)) return SIZE_MAX;
-    return arena.bytes + weights + sizeof r;
+    return arena.wrapped ? SIZE_MAX : arena.bytes + sizeof r;
 }
 
 /* ---- create, destroy ---------------------------------------------------------------------- */
@@ -220,9 +217,10 @@ enum gs_status gs_gpn_runner_create(struct gs_model *model, const struct gs_runn
     choose_sizes(r);
     r->metric_count = r->config->heads ? 5 : 2;
     for (size_t i = 0; i < r->metric_count; i++) r->metrics[i].name = METRICS[i];
-    enum gs_status status = gs_gpn_weights_create(
-        r->config, gs_model_parameters(model), options->train, options->bf16, &r->weights, error);
-    if (status == GS_OK) status = gs_arena_place(plan_all, r, &r->arena, error);
+    enum gs_status status = gs_arena_place(plan_all, r, &r->arena, error);
+    if (status == GS_OK)
+        status = gs_gpn_weights_bind(r->config, gs_model_parameters(model), options->bf16,
+                                     &r->weights, error);
     if (status != GS_OK) {
         gs_gpn_runner_destroy(r);
         return status;
@@ -234,7 +232,7 @@ enum gs_status gs_gpn_runner_create(struct gs_model *model, const struct gs_runn
 void gs_gpn_runner_destroy(void *runner) {
     struct gs_gpn_runner *r = runner;
     if (!r) return;
-    gs_gpn_weights_destroy(r->config, &r->weights);
+    gs_gpn_weights_unbind(&r->weights);
     gs_free(r->arena);
     gs_free(r);
 }

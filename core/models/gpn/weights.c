@@ -33,115 +33,80 @@ static void fold(struct gs_matrix *matrix, struct gs_tensor *weight, struct gs_t
     matrix->folds[matrix->fold_count++] = (struct gs_fold){weight, norm, column};
 }
 
-static enum gs_status allocate(struct gs_matrix *matrix, size_t inner, size_t columns, bool train,
-                               struct gs_error *error) {
+static void plan_matrix(size_t inner, size_t columns, bool train, struct gs_arena *arena,
+                        struct gs_matrix *matrix) {
     matrix->inner = inner;
     matrix->columns = columns;
-    enum gs_status status = gs_packed_create(inner, columns, &matrix->forward, error);
-    if (status != GS_OK || !train) return status;
-    status = gs_packed_create(columns, inner, &matrix->backward, error);
-    if (status != GS_OK) return status;
-    matrix->gradient = gs_calloc(inner * columns, sizeof(float));
-    if (!matrix->gradient)
-        return gs_fail_memory(error, inner * columns * sizeof(float), "weight gradients");
-    return GS_OK;
+    gs_packed_plan(inner, columns, arena, &matrix->forward);
+    if (!train) return;
+    gs_packed_plan(columns, inner, arena, &matrix->backward);
+    matrix->gradient = gs_arena_floats(arena, inner, columns, 1);
 }
 
-static void release(struct gs_matrix *matrix) {
-    gs_packed_destroy(&matrix->forward);
-    gs_packed_destroy(&matrix->backward);
-    gs_free(matrix->gradient);
+void gs_gpn_weights_plan(const struct gs_gpn_config *c, bool train, size_t decode_rows,
+                         struct gs_arena *arena, struct gs_gpn_weights *w) {
+    const size_t d = c->width, e = c->embedding, values = c->heads * c->value;
+    struct gs_matrix **const lists[] = {&w->in, &w->ffn_out, &w->read_out}, counted = {0};
+    w->train = train;
+    gs_gpn_columns_find(c, &w->first, &w->other);
+    for (size_t k = 0; k < 3; k++)
+        *lists[k] = gs_arena_take(arena, c->layers, 1, 1, sizeof **lists[k]);
+    for (size_t i = 0; i < c->layers; i++) {
+        const size_t inner[] = {d, c->ffn, values};
+        const size_t columns[] = {(i == 0 ? &w->first : &w->other)->count, d, d};
+        for (size_t k = 0; k < (c->heads ? 3 : 2); k++) {
+            struct gs_matrix none = counted;
+            plan_matrix(inner[k], columns[k], train, arena, *lists[k] ? *lists[k] + i : &none);
+        }
+    }
+    plan_matrix(d, d + e, train, arena, &w->head);
+    plan_matrix(e, d, train, arena, &w->fuse);
+    gs_output_plan(c->vocab, e, train, decode_rows, arena, &w->output);
+    if (train && c->heads) gs_packed_plan(c->heads * c->key, d, arena, &w->key_back);
 }
 
-static enum gs_status create_layer(const struct gs_gpn_config *c, struct gs_gpn_weights *w,
-                                   size_t i, struct gs_error *error) {
+static void bind_layer(const struct gs_gpn_config *c, struct gs_gpn_weights *w, size_t i) {
     const struct gs_gpn_layer *t = &w->tensors.layers[i];
     const struct gs_gpn_columns *at = i == 0 ? &w->first : &w->other;
     struct gs_matrix *in = &w->in[i];
-    enum gs_status status = allocate(in, c->width, at->count, w->train, error);
-    if (status == GS_OK) status = allocate(&w->ffn_out[i], c->ffn, c->width, w->train, error);
-    if (status != GS_OK) return status;
     fold(in, t->ffn_in, t->ffn_norm, 0);
     fold(in, t->gate, t->gate_norm, at->gate);
     fold(&w->ffn_out[i], t->ffn_out, NULL, 0);
-    if (!c->heads) return GS_OK;
-    status = allocate(&w->read_out[i], c->heads * c->value, c->width, w->train, error);
-    if (status != GS_OK) return status;
+    if (!c->heads) return;
     fold(in, t->query, t->read_norm, at->query);
     fold(in, t->read_gate, t->read_norm, at->read_gate);
     fold(&w->read_out[i], t->read_out, t->read_out_norm, 0);
-    if (i > 0) return GS_OK;
+    if (i > 0) return;
     fold(in, w->tensors.value, w->tensors.write_norm, at->value);
     fold(in, w->tensors.key, w->tensors.write_norm, at->key);
     fold(in, w->tensors.strength, w->tensors.write_norm, at->strength);
     fold(in, w->tensors.decay, w->tensors.write_norm, at->decay);
-    return GS_OK;
 }
 
-static enum gs_status create_ends(const struct gs_gpn_config *c, struct gs_gpn_weights *w,
-                                  struct gs_error *error) {
-    size_t d = c->width, e = c->embedding;
-    enum gs_status status = allocate(&w->head, d, d + e, w->train, error);
-    if (status == GS_OK) status = allocate(&w->fuse, e, d, w->train, error);
-    if (status == GS_OK)
-        status = gs_output_create(w->tensors.embedding, w->train, w->bf16, &w->output, error);
-    if (status == GS_OK && w->train && c->heads)
-        status = gs_packed_create(c->heads * c->key, d, &w->key_back, error);
-    if (status != GS_OK) return status;
-    fold(&w->head, w->tensors.ground_gate, w->tensors.ground_norm, 0);
-    fold(&w->head, w->tensors.decode, w->tensors.decode_norm, d);
-    fold(&w->fuse, w->tensors.fuse, w->tensors.fuse_norm, 0);
-    return GS_OK;
-}
-
-enum gs_status gs_gpn_weights_create(const struct gs_gpn_config *c,
-                                     const struct gs_parameters *parameters, bool train, bool bf16,
-                                     struct gs_gpn_weights *w, struct gs_error *error) {
-    *w = (struct gs_gpn_weights){.train = train, .bf16 = bf16};
-    gs_gpn_columns_find(c, &w->first, &w->other);
+enum gs_status gs_gpn_weights_bind(const struct gs_gpn_config *c,
+                                   const struct gs_parameters *parameters, bool bf16,
+                                   struct gs_gpn_weights *w, struct gs_error *error) {
+    w->bf16 = bf16;
     enum gs_status status = gs_gpn_tensors_find(c, parameters, &w->tensors, error);
     if (status != GS_OK) return status;
-    struct gs_matrix **const lists[] = {&w->in, &w->ffn_out, &w->read_out};
-    for (size_t i = 0; i < 3; i++) {
-        *lists[i] = gs_calloc(c->layers, sizeof **lists[i]);
-        if (!*lists[i]) return gs_fail_memory(error, c->layers * sizeof **lists[i], "weights");
-    }
-    for (size_t i = 0; i < c->layers && status == GS_OK; i++) status = create_layer(c, w, i, error);
-    return status == GS_OK ? create_ends(c, w, error) : status;
+    for (size_t i = 0; i < c->layers; i++) bind_layer(c, w, i);
+    fold(&w->head, w->tensors.ground_gate, w->tensors.ground_norm, 0);
+    fold(&w->head, w->tensors.decode, w->tensors.decode_norm, c->width);
+    fold(&w->fuse, w->tensors.fuse, w->tensors.fuse_norm, 0);
+    gs_output_bind(w->tensors.embedding, bf16, &w->output);
+    return GS_OK;
 }
 
-void gs_gpn_weights_destroy(const struct gs_gpn_config *c, struct gs_gpn_weights *w) {
-    for (size_t i = 0; i < c->layers; i++) {
-        if (w->in) release(&w->in[i]);
-        if (w->ffn_out) release(&w->ffn_out[i]);
-        if (w->read_out) release(&w->read_out[i]);
-    }
-    gs_free(w->in);
-    gs_free(w->ffn_out);
-    gs_free(w->read_out);
-    release(&w->head);
-    release(&w->fuse);
-    gs_packed_destroy(&w->key_back);
-    gs_output_destroy(&w->output);
+void gs_gpn_weights_unbind(struct gs_gpn_weights *w) {
     gs_free(w->tensors.layers);
+    w->tensors.layers = NULL;
 }
 
-size_t gs_gpn_weights_floats(const struct gs_gpn_config *c, bool train) {
-    size_t floats = gs_output_floats(c->vocab, c->embedding, train);
-    size_t values = c->heads * c->value, keys = c->heads * c->key;
-    for (size_t i = 0; i < c->layers + 1; i++) {
-        size_t columns = columns_of(c, i == 0).count;
-        const size_t shapes[][2] = {{c->width, columns}, {c->ffn, c->width}, {values, c->width}};
-        const size_t ends[][2] = {
-            {c->width, c->width + c->embedding}, {c->embedding, c->width}, {0, 0}};
-        for (size_t j = 0; j < 3; j++) {
-            size_t inner = i < c->layers ? shapes[j][0] : ends[j][0];
-            size_t wide = i < c->layers ? shapes[j][1] : ends[j][1];
-            floats += gs_packed_floats(inner, wide);
-            if (train) floats += gs_packed_floats(wide, inner) + inner * wide;
-        }
-    }
-    return train ? floats + gs_packed_floats(keys, c->width) : floats;
+size_t gs_gpn_weights_floats(const struct gs_gpn_config *c) {
+    struct gs_gpn_weights weights = {0};
+    struct gs_arena arena = {0};
+    gs_gpn_weights_plan(c, false, 0, &arena, &weights);
+    return arena.bytes / sizeof(float);
 }
 
 static struct gs_block block_of(const struct gs_fold *part, bool bf16, bool transpose) {

@@ -54,14 +54,19 @@ struct gs_gpn_weights {
     struct gs_output output;   /* the embedding */
 };
 
-enum gs_status gs_gpn_weights_create(const struct gs_gpn_config *config,
-                                     const struct gs_parameters *parameters, bool train, bool bf16,
-                                     struct gs_gpn_weights *weights, struct gs_error *error);
-void gs_gpn_weights_destroy(const struct gs_gpn_config *config, struct gs_gpn_weights *weights);
+/* Their room in a runner's plan; decode_rows: of a block of logits. */
+void gs_gpn_weights_plan(const struct gs_gpn_config *config, bool train, size_t decode_rows,
+                         struct gs_arena *arena, struct gs_gpn_weights *weights);
+/* The parameters they hold, which must outlive them. Release with gs_gpn_weights_unbind, also when
+ * this fails; zeroed is fine. */
+enum gs_status gs_gpn_weights_bind(const struct gs_gpn_config *config,
+                                   const struct gs_parameters *parameters, bool bf16,
+                                   struct gs_gpn_weights *weights, struct gs_error *error);
+void gs_gpn_weights_unbind(struct gs_gpn_weights *weights);
 /* Pack again from the parameters. */
 void gs_gpn_weights_refresh(const struct gs_gpn_config *config, struct gs_gpn_weights *weights);
-/* Floats that the weights take. */
-size_t gs_gpn_weights_floats(const struct gs_gpn_config *config, bool train);
+/* Floats that a forward reads of them. */
+size_t gs_gpn_weights_floats(const struct gs_gpn_config *config);
 
 /* gradient (inner, columns) += x' dy, x (rows, inner), dy (rows, columns). Called by all threads of
  * a parallel region, which share it in blocks; does not wait for the others. */

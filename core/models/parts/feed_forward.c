@@ -4,25 +4,20 @@
 
 #include <string.h>
 
-enum gs_status gs_feed_forward_create(const struct gs_tensor *norm,
-                                      const struct gs_tensor *const *in, size_t in_count,
-                                      const struct gs_tensor *out, bool train, bool bf16,
-                                      struct gs_feed_forward *feed, struct gs_error *error) {
-    *feed =
-        (struct gs_feed_forward){.norm = norm, .width = out->shape[0], .between = out->shape[1]};
-    enum gs_status status = gs_linear_create_direct(in, in_count, train, bf16, &feed->in, error);
-    return status == GS_OK ? gs_linear_create_direct(&out, 1, train, bf16, &feed->out, error)
-                           : status;
+void gs_feed_forward_plan(size_t width, size_t between, bool train, struct gs_arena *arena,
+                          struct gs_feed_forward *feed) {
+    feed->width = width;
+    feed->between = between;
+    gs_linear_plan(width, 2 * between, train, arena, &feed->in);
+    gs_linear_plan(between, width, train, arena, &feed->out);
 }
 
-void gs_feed_forward_destroy(struct gs_feed_forward *feed) {
-    gs_linear_destroy(&feed->in);
-    gs_linear_destroy(&feed->out);
-}
-
-size_t gs_feed_forward_floats(size_t width, size_t between, bool train) {
-    return gs_linear_direct_floats(width, 2 * between, train) +
-           gs_linear_direct_floats(between, width, train);
+void gs_feed_forward_bind(const struct gs_tensor *norm, const struct gs_tensor *const *in,
+                          size_t in_count, const struct gs_tensor *out, bool bf16,
+                          struct gs_feed_forward *feed) {
+    feed->norm = norm;
+    gs_linear_bind(in, in_count, bf16, &feed->in);
+    gs_linear_bind(&out, 1, bf16, &feed->out);
 }
 
 void gs_feed_forward_refresh(struct gs_feed_forward *feed) {

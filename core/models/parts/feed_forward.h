@@ -12,14 +12,14 @@ struct gs_feed_forward {
     size_t width, between;        /* d, f */
 };
 
-/* `in`: one weight (2f, d), or two (f, d), gate first. Release with gs_feed_forward_destroy, also
- * when this fails. */
-enum gs_status gs_feed_forward_create(const struct gs_tensor *norm,
-                                      const struct gs_tensor *const *in, size_t in_count,
-                                      const struct gs_tensor *out, bool train, bool bf16,
-                                      struct gs_feed_forward *feed, struct gs_error *error);
-void gs_feed_forward_destroy(struct gs_feed_forward *feed);
-size_t gs_feed_forward_floats(size_t width, size_t between, bool train);
+/* Its room in a runner's plan. */
+void gs_feed_forward_plan(size_t width, size_t between, bool train, struct gs_arena *arena,
+                          struct gs_feed_forward *feed);
+/* The parameters it holds, which must outlive it. `in`: one weight (2f, d), or two (f, d), gate
+ * first. */
+void gs_feed_forward_bind(const struct gs_tensor *norm, const struct gs_tensor *const *in,
+                          size_t in_count, const struct gs_tensor *out, bool bf16,
+                          struct gs_feed_forward *feed);
 void gs_feed_forward_refresh(struct gs_feed_forward *feed);
 /* Floats of a thread's working space for a block of `rows`. */
 size_t gs_feed_forward_work(size_t width, size_t between, size_t rows);

@@ -8,37 +8,7 @@
 
 enum { VOCAB_BLOCK = 264, FEW_ROWS = 12 };
 
-/* ---- made and packed ---------------------------------------------------------------------- */
-
-enum gs_status gs_output_create(const struct gs_tensor *matrix, bool train, bool bf16,
-                                struct gs_output *output, struct gs_error *error) {
-    const size_t V = matrix->shape[0], e = matrix->shape[1];
-    output->matrix = matrix;
-    output->vocab = V;
-    output->width = e;
-    output->train = train;
-    output->bf16 = bf16;
-    enum gs_status status = gs_packed_create(e, V, &output->logits, error);
-    if (status != GS_OK || !train) return status;
-    status = gs_packed_create(V, e, &output->back, error);
-    if (status != GS_OK) return status;
-    output->gradient = gs_calloc(V * e, sizeof(float));
-    if (!output->gradient)
-        return gs_fail_memory(error, V * e * sizeof(float), "gradients of the output matrix");
-    return GS_OK;
-}
-
-void gs_output_destroy(struct gs_output *output) {
-    gs_packed_destroy(&output->logits);
-    gs_packed_destroy(&output->back);
-    gs_free(output->gradient);
-    *output = (struct gs_output){0};
-}
-
-size_t gs_output_floats(size_t vocab, size_t width, bool train) {
-    size_t floats = gs_packed_floats(width, vocab);
-    return train ? floats + gs_packed_floats(vocab, width) + vocab * width : floats;
-}
+/* ---- planned and packed ------------------------------------------------------------------- */
 
 /* Rows that stand a multiple of some KiB apart fall into few lines of each cache and drive each
  * other out. */
@@ -47,11 +17,22 @@ static size_t stride_of(size_t vocab) {
     return vocab % APART ? vocab : vocab + LINE;
 }
 
-void gs_output_plan(struct gs_output *output, size_t vocab, size_t block_rows,
-                    struct gs_arena *arena) {
+void gs_output_plan(size_t vocab, size_t width, bool train, size_t block_rows,
+                    struct gs_arena *arena, struct gs_output *output) {
+    output->vocab = vocab;
+    output->width = width;
+    output->train = train;
+    gs_packed_plan(width, vocab, arena, &output->logits);
+    if (train) gs_packed_plan(vocab, width, arena, &output->back);
+    if (train) output->gradient = gs_arena_floats(arena, vocab, width, 1);
     output->block_rows = block_rows;
     output->stride = stride_of(vocab);
     output->block = gs_arena_floats(arena, block_rows, output->stride, 1);
+}
+
+void gs_output_bind(const struct gs_tensor *matrix, bool bf16, struct gs_output *output) {
+    output->matrix = matrix;
+    output->bf16 = bf16;
 }
 
 void gs_output_refresh(struct gs_output *output) {

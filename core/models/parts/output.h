@@ -9,7 +9,6 @@
 
 #include "core/kernels/packed.h"
 #include "core/models/parameters.h"
-#include "core/models/parts/arena.h"
 
 #include <stdint.h>
 
@@ -24,16 +23,11 @@ struct gs_output {
     float *block;                  /* (block_rows, V) */
 };
 
-/* For the parameter `matrix`, which must outlive it. Release with gs_output_destroy, also when this
- * fails; zeroed is fine. */
-enum gs_status gs_output_create(const struct gs_tensor *matrix, bool train, bool bf16,
-                                struct gs_output *output, struct gs_error *error);
-void gs_output_destroy(struct gs_output *output);
-/* Floats it takes without the block. */
-size_t gs_output_floats(size_t vocab, size_t width, bool train);
-/* The block of logits, from a runner's arena. */
-void gs_output_plan(struct gs_output *output, size_t vocab, size_t block_rows,
-                    struct gs_arena *arena);
+/* Its room in a runner's plan. */
+void gs_output_plan(size_t vocab, size_t width, bool train, size_t block_rows,
+                    struct gs_arena *arena, struct gs_output *output);
+/* The parameter (V, e) it holds, which must outlive it. */
+void gs_output_bind(const struct gs_tensor *matrix, bool bf16, struct gs_output *output);
 /* Pack again from the parameter. */
 void gs_output_refresh(struct gs_output *output);
 

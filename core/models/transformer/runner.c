@@ -1,8 +1,8 @@
 /* Making a runner: one plan of everything it holds, gone through twice: to count, then to place. */
 #include "core/models/transformer/runner.h"
 
+#include "core/base/arena.h"
 #include "core/base/memory.h"
-#include "core/models/parts/arena.h"
 #include "core/models/parts/row_blocks.h"
 
 #include <math.h>
@@ -91,6 +91,20 @@ static void plan_back(struct gs_arena *arena, struct gs_transformer_runner *r) {
     r->d_predicting = gs_arena_floats(arena, rows, d, 1);
 }
 
+static void plan_weights(struct gs_arena *arena, struct gs_transformer_runner *r) {
+    const struct gs_transformer_config *c = r->config;
+    const size_t d = c->width;
+    const bool train = r->options.train;
+    r->weights = gs_arena_take(arena, c->layers, 1, 1, sizeof *r->weights);
+    for (size_t i = 0; i < c->layers; i++) {
+        struct gs_transformer_weights counted, *w = r->weights ? &r->weights[i] : &counted;
+        gs_linear_plan(d, 3 * d, train, arena, &w->in);
+        gs_linear_plan(d, d, train, arena, &w->out);
+        gs_feed_forward_plan(d, c->ffn, train, arena, &w->feed);
+    }
+    gs_output_plan(c->vocab, d, train, r->output.block_rows, arena, &r->output);
+}
+
 static void plan_all(struct gs_arena *arena, void *runner) {
     struct gs_transformer_runner *r = runner;
     const struct gs_transformer_config *c = r->config;
@@ -108,48 +122,35 @@ static void plan_all(struct gs_arena *arena, void *runner) {
     r->targets = gs_arena_take(arena, rows, 1, 1, sizeof *r->targets);
     r->losses = gs_arena_floats(arena, rows, 1, 1);
     r->work = gs_arena_floats(arena, r->threads, r->work_floats, 1);
-    gs_output_plan(&r->output, c->vocab, r->output.block_rows, arena);
+    plan_weights(arena, r);
     plan_tapes(arena, r);
     if (r->options.train) plan_back(arena, r);
 }
 
 size_t gs_transformer_runner_bytes(const void *config, const struct gs_runner_options *options) {
     struct gs_transformer_runner r = {.config = config, .options = *options};
-    const struct gs_transformer_config *c = config;
-    const bool train = options->train;
-    const size_t d = c->width;
     struct gs_arena arena = {0};
     choose_sizes(&r);
     plan_all(&arena, &r);
-    size_t floats = gs_linear_direct_floats(d, 3 * d, train) + gs_linear_direct_floats(d, d, train);
-    floats += gs_feed_forward_floats(d, c->ffn, train);
-    if (arena.wrapped || !gs_multiply(floats, c->layers, &floats)) return SIZE_MAX;
-    floats += gs_output_floats(c->vocab, d, train);
-    if (!gs_multiply(floats, sizeof(float), &floats)) return SIZE_MAX;
-    return arena.bytes + floats + sizeof r;
+    return arena.wrapped ? SIZE_MAX : arena.bytes + sizeof r;
 }
 
 /* ---- weights ------------------------------------------------------------------------------ */
 
-static enum gs_status create_weights(struct gs_transformer_runner *r, struct gs_error *error) {
-    const bool train = r->options.train, bf16 = r->options.bf16;
-    r->weights = gs_calloc(r->config->layers, sizeof *r->weights);
-    if (!r->weights)
-        return gs_fail_memory(error, r->config->layers * sizeof *r->weights, "weights");
-    enum gs_status status = GS_OK;
+static enum gs_status bind_weights(struct gs_transformer_runner *r,
+                                   const struct gs_parameters *parameters, struct gs_error *error) {
+    const bool bf16 = r->options.bf16;
+    enum gs_status status = gs_transformer_tensors_find(r->config, parameters, &r->tensors, error);
     for (size_t i = 0; i < r->config->layers && status == GS_OK; i++) {
         const struct gs_transformer_layer *t = &r->tensors.layers[i];
         const struct gs_tensor *const in[] = {t->query, t->key, t->value};
         struct gs_transformer_weights *w = &r->weights[i];
-        status = gs_linear_create_direct(in, 3, train, bf16, &w->in, error);
-        if (status == GS_OK)
-            status = gs_linear_create_direct(&t->out, 1, train, bf16, &w->out, error);
-        if (status == GS_OK)
-            status = gs_feed_forward_create(t->ffn_norm, &t->ffn_in, 1, t->ffn_out, train, bf16,
-                                            &w->feed, error);
+        gs_linear_bind(in, 3, bf16, &w->in);
+        gs_linear_bind(&t->out, 1, bf16, &w->out);
+        gs_feed_forward_bind(t->ffn_norm, &t->ffn_in, 1, t->ffn_out, bf16, &w->feed);
     }
-    if (status != GS_OK) return status;
-    return gs_output_create(r->tensors.embedding, train, bf16, &r->output, error);
+    if (status == GS_OK) gs_output_bind(r->tensors.embedding, bf16, &r->output);
+    return status;
 }
 
 void gs_transformer_runner_refresh(void *runner) {
@@ -183,10 +184,8 @@ enum gs_status gs_transformer_runner_create(struct gs_model *model,
     r->config = gs_model_kind_config(model);
     r->options = *options;
     choose_sizes(r);
-    enum gs_status status =
-        gs_transformer_tensors_find(r->config, gs_model_parameters(model), &r->tensors, error);
-    if (status == GS_OK) status = create_weights(r, error);
-    if (status == GS_OK) status = gs_arena_place(plan_all, r, &r->arena, error);
+    enum gs_status status = gs_arena_place(plan_all, r, &r->arena, error);
+    if (status == GS_OK) status = bind_weights(r, gs_model_parameters(model), error);
     if (status != GS_OK) {
         gs_transformer_runner_destroy(r);
         return status;
@@ -199,14 +198,7 @@ enum gs_status gs_transformer_runner_create(struct gs_model *model,
 void gs_transformer_runner_destroy(void *runner) {
     struct gs_transformer_runner *r = runner;
     if (!r) return;
-    for (size_t i = 0; i < r->config->layers && r->weights; i++) {
-        gs_linear_destroy(&r->weights[i].in);
-        gs_linear_destroy(&r->weights[i].out);
-        gs_feed_forward_destroy(&r->weights[i].feed);
-    }
-    gs_free(r->weights);
     gs_free(r->tensors.layers);
-    gs_output_destroy(&r->output);
     gs_free(r->arena);
     gs_free(r);
 }

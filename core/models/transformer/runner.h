@@ -71,7 +71,7 @@ struct gs_transformer_runner {
     float *work;                       /* (threads, work_floats) */
     size_t work_floats;
     struct gs_transformer_back back;
-    void *arena; /* all of the above but the weights */
+    void *arena; /* all of the above */
     /* the window in hand */
     size_t batch, steps, run; /* tokens in it, and run, of each sequence */
     struct gs_transformer_handing handing;

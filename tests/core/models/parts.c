@@ -2,11 +2,11 @@
  * products, the output matrix, token rows. */
 #include "tests/support/support.h"
 
+#include "core/base/arena.h"
 #include "core/base/environment.h"
 #include "core/base/memory.h"
 #include "core/base/random.h"
 #include "core/models/parts/accumulate.h"
-#include "core/models/parts/arena.h"
 #include "core/models/parts/output.h"
 #include "core/models/parts/row_blocks.h"
 #include "core/models/parts/token_rows.h"
@@ -124,7 +124,6 @@ static double plain_loss(const float *W, const float *z, uint32_t target, double
 
 static void losses_and_their_gradients_are_the_plain_ones(void **unused) {
     (void)unused;
-    struct gs_error error = {0};
     struct gs_tensor matrix = {.name = "W", .rank = 2, .shape = {VOCAB, WIDTH}};
     matrix.values = random_floats(VOCAB * WIDTH, "W");
     float *z = random_floats(ROWS * WIDTH, "z"), nll[ROWS], dz[ROWS * WIDTH];
@@ -137,10 +136,10 @@ static void losses_and_their_gradients_are_the_plain_ones(void **unused) {
     for (size_t block_rows = 3; block_rows < 40; block_rows += 13) {
         struct gs_output output = {0};
         struct gs_arena arena = {0};
-        gs_assert_ok(gs_output_create(&matrix, true, false, &output, &error), &error);
-        gs_output_plan(&output, VOCAB, block_rows, &arena);
+        gs_output_plan(VOCAB, WIDTH, true, block_rows, &arena, &output);
         arena = (struct gs_arena){.base = gs_calloc(arena.bytes, 1)};
-        gs_output_plan(&output, VOCAB, block_rows, &arena);
+        gs_output_plan(VOCAB, WIDTH, true, block_rows, &arena, &output);
+        gs_output_bind(&matrix, false, &output);
         gs_output_refresh(&output);
         gs_output_losses(&output, z, targets, ROWS, nll, dz);
         float gradient[VOCAB * WIDTH] = {0};
@@ -153,7 +152,6 @@ static void losses_and_their_gradients_are_the_plain_ones(void **unused) {
             gs_assert_near("dW", (double)gradient[i], plain_dW[i] / 2, 1e-5, 1e-5);
         gs_output_gradient(&output, 1, gradient); /* it was cleared */
         gs_assert_near("cleared", (double)gradient[3], plain_dW[3] / 2, 1e-5, 1e-5);
-        gs_output_destroy(&output);
         gs_free(arena.base);
     }
     gs_free(matrix.values);

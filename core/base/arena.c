@@ -1,4 +1,4 @@
-#include "core/models/parts/arena.h"
+#include "core/base/arena.h"
 
 #include "core/base/memory.h"
 

@@ -4,8 +4,8 @@
  * without a base to count the bytes, then with the allocation as base to place the pieces, so that
  * what is asked for and what is used cannot differ.
  */
-#ifndef GS_CORE_MODELS_PARTS_ARENA_H
-#define GS_CORE_MODELS_PARTS_ARENA_H
+#ifndef GS_CORE_BASE_ARENA_H
+#define GS_CORE_BASE_ARENA_H
 
 #include "core/base/status.h"
 
