@@ -58,6 +58,14 @@ static void next_key(const struct gs_gpn_runner *r, size_t t, size_t b, size_t h
         gs_kernels()->unit_relu(key, r->weights.tensors.key_bias->values + h * c->key, c->key, key);
 }
 
+/* A head's memory before the stretch that begins at step t, for backward: copied when it is about
+ * to be written, so that it comes from far only once. */
+static void keep_memory(const struct gs_gpn_runner *r, size_t t, size_t unit) {
+    const size_t size = r->config->key * r->config->value, heads = r->batch * r->config->heads;
+    memcpy(r->saved.stretch_memory + (t / r->stretch * heads + unit) * size,
+           r->memory + unit * size, size * sizeof(float));
+}
+
 /* Memory work of layer i, head by head: the write before layer 0's read, reads in all layers. */
 static void heads(const struct gs_gpn_runner *r, const struct gs_team *team, size_t i, size_t t) {
     const struct gs_gpn_config *c = r->config;
@@ -67,6 +75,7 @@ static void heads(const struct gs_gpn_runner *r, const struct gs_team *team, siz
         size_t b = unit / c->heads, h = unit % c->heads;
         unit_query(r, i, t, b, h);
         if (i == 0) {
+            if (r->options.train && t % r->stretch == 0) keep_memory(r, t, unit);
             write_head(r, t, b, h);
             next_key(r, t, b, h);
             continue;
@@ -208,15 +217,6 @@ static void step(const struct gs_gpn_runner *r, struct gs_team *team, size_t t) 
     ground(r, team, t);
 }
 
-/* The memory before the stretch that begins at step `at` of the segment, for backward. */
-static void keep_memory(const struct gs_gpn_runner *r, const struct gs_team *team, size_t at) {
-    const size_t size = r->config->key * r->config->value;
-    size_t first, last;
-    gs_team_units(team, r->config->heads, &first, &last);
-    float *kept = r->saved.stretch_memory + at / r->stretch * r->batch * r->config->heads * size;
-    memcpy(kept + first * size, r->memory + first * size, (last - first) * size * sizeof(float));
-}
-
 bool gs_gpn_shares_columns(const struct gs_gpn_runner *r) {
     return gs_team_shares_columns(r->batch, (size_t)omp_get_max_threads(),
                                   gs_gpn_weights_floats(r->config));
@@ -234,7 +234,6 @@ static void stretch_forward(struct gs_gpn_runner *r, size_t begin, size_t at, si
         struct gs_team team =
             gs_team_member((size_t)omp_get_thread_num(), (size_t)omp_get_num_threads(), r->batch,
                            by_columns, &queues);
-        if (r->options.train && r->config->heads) keep_memory(r, &team, at);
         for (size_t t = at; t < end; t++) step(r, &team, t);
         if (losses && at) gs_gpn_stretch_losses(r, begin, at - r->stretch, r->stretch);
     }

@@ -35,10 +35,11 @@ void gs_gpn_stretch_flush(struct gs_gpn_runner *r, const struct gs_gpn_left *lef
         gs_matrix_accumulate(&r->weights.ffn_out[i], left->activation[i], left->out[i], rows);
         if (c->heads)
             gs_matrix_accumulate(&r->weights.read_out[i], left->read[i], left->out[i], rows);
-        add_biases(r, i, left->in[i], rows);
     }
     gs_matrix_accumulate(&r->weights.head, gs_at(r, &r->tape.predicted_normal, at), left->head,
                          rows);
+    /* small parts last: threads then end together */
+    for (size_t i = 0; i < c->layers; i++) add_biases(r, i, left->in[i], rows);
     const size_t wide = d + c->embedding;
     add_columns(r->bias_head, left->head, rows, wide, 0, c->decoder_bias ? wide : d);
     if (c->heads) add_columns(r->a_log_sum, left->a_log, rows, c->heads, 0, c->heads);

@@ -84,10 +84,10 @@ static void matrix_products(const struct gs_output *o, const float *z, size_t ro
 /* Rows that a thread decodes at once: many, since it reads all of the output matrix for them, but
  * as many for each thread. No bit depends on it. */
 static size_t decoded_together(size_t rows) {
-    enum { MOST = 48 };
+    enum { MOST = 48, TILE = 4 }; /* whole tiles of the product */
     const size_t threads = (size_t)omp_get_max_threads();
     size_t parts = threads * ((rows + threads * MOST - 1) / (threads * MOST));
-    return (rows + parts - 1) / parts;
+    return (rows + parts * TILE - 1) / (parts * TILE) * TILE;
 }
 
 void gs_output_share(const struct gs_output *output, const float *z, const uint32_t *targets,
