@@ -73,7 +73,7 @@ static void packed_products_in_blocks(void **unused) {
     gs_random_seed(&random_state, SEED, "packed");
     static const size_t shapes[][3] = {{1, 300, 200},   {2, 1025, 130}, {3, 513, 65}, {4, 640, 33},
                                        {13, 1100, 100}, {200, 600, 70}, {7, 512, 64}, {1, 8, 7},
-                                       {5, 0, 20},      {2, 0, 70}};
+                                       {5, 0, 20},      {2, 0, 70},     {5, 300, 32}, {9, 40, 56}};
     for (size_t t = 0; t < gs_kernels_count(); t++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
             check_packed(gs_kernels_at(t), shapes[s][0], shapes[s][1], shapes[s][2]);
