@@ -1,9 +1,10 @@
 /* The product with packed weights: register tiles of up to four rows by three vectors of columns
  * (../shared/spec/performance.md). The inner dimension goes in blocks: short ones where the weights
- * come from far, so that a block of a panel stays in the first cache while all rows pass over it
- * and the next block is fetched meanwhile; long ones where they are near, since each tile takes
- * some fifty cycles to begin and to end. Between blocks the sums rest in y: each stays one chain
- * over k, whatever the blocks are. */
+ * come from far, so that a block of a panel stays in the first cache while all rows pass over it;
+ * long ones where they are near, since each tile takes some fifty cycles to begin and to end. The
+ * next block is fetched to the second cache meanwhile: even weights that are read at every step
+ * come late now and then, from a third cache that others use, too. Between blocks the sums rest in
+ * y: each stays one chain over k, whatever the blocks are. */
 #include "core/kernels/tile.h"
 
 enum {
@@ -11,8 +12,7 @@ enum {
     NEAR_BLOCK = 5 * BLOCK,  /* of weights that are near */
     FEW_ROWS = 2,            /* too few for one panel's sums to hide the latency of their chains */
     L2_FLOATS = 96 * 1024,   /* of x that may be read again for each panel */
-    NEAR_FLOATS = 1 << 20 /* weights that caches hold from step to step: these the processor fetches
-                             by itself, and our asking takes more than it gives */
+    NEAR_FLOATS = 1 << 20    /* weights that caches hold from step to step */
 };
 
 /* Where a tile's sums will go, while they are being made: often memory not touched for long. */
@@ -96,7 +96,7 @@ void GS_KERNEL(product)(const float *x, size_t xs, size_t rows, const float *pac
                              .y = y + p * GS_PANEL,
                              .ys = ys,
                              .accumulate = accumulate || k > 0,
-                             .lines = far ? GS_PANEL * GS_UNROLLED / GS_LINE : 0};
+                             .lines = GS_PANEL * GS_UNROLLED / GS_LINE};
             block_of_panels(rows, columns, p, p + group, &t);
             if (block == 0) break;
         }
