@@ -18,7 +18,8 @@ struct tile {
     size_t ys;
     bool accumulate;
     const float *ahead; /* what to fetch meanwhile: `lines` cache lines every GS_UNROLLED steps; to
-                           the second cache, or to the first where x is packed and stands there */
+                           the second cache for tiles of one panel's products, else to the first,
+                           since it is needed soon or stands in the second already */
     size_t lines;
 };
 
@@ -85,7 +86,8 @@ GS_INLINE void multiply(size_t R, size_t V, size_t step, const struct tile *t) {
     size_t left = t->inner;
     for (; left >= GS_UNROLLED; left -= GS_UNROLLED) {
         for (size_t line = 0; line < t->lines; line++, ahead += GS_LINE)
-            step == 1 ? __builtin_prefetch(ahead, 0, 2) : __builtin_prefetch(ahead);
+            step == 1 && V <= GS_PANEL_VECTORS ? __builtin_prefetch(ahead, 0, 2)
+                                               : __builtin_prefetch(ahead);
 #pragma GCC unroll 16
         for (size_t i = 0; i < GS_UNROLLED; i++) multiply_step(R, V, step, i, &at, sum);
         move_on(R, V, step, GS_UNROLLED, &at);
