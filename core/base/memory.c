@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum {
     ALIGNMENT = 64,        /* a cache line, and the widest vector */
@@ -28,13 +27,11 @@ bool gs_add(size_t a, size_t b, size_t *sum) {
 }
 
 /* Weights are read from end to end again and again: in pages of 4 KiB, tables of pages are read
- * beside them. Advice only, before the first write; what refuses it works as before. */
-static void advise_large_pages(char *pointer, size_t bytes) {
+ * beside them. Advice only, before the first write; what refuses it works as before. The pointer
+ * stands on a page. */
+static void advise_large_pages(void *pointer, size_t bytes) {
 #ifdef MADV_HUGEPAGE
-    long size = sysconf(_SC_PAGESIZE);
-    if (bytes < LARGE || size <= 0) return;
-    size_t page = (size_t)size, skip = (page - (uintptr_t)pointer % page) % page;
-    madvise(pointer + skip, (bytes - skip) / page * page, MADV_HUGEPAGE);
+    madvise(pointer, bytes, MADV_HUGEPAGE);
 #else
     (void)pointer, (void)bytes;
 #endif
@@ -46,9 +43,10 @@ void *gs_calloc(size_t count, size_t size) {
     if (!gs_add(bytes, ALIGNMENT - 1, &padded)) return NULL;
     padded -= padded % ALIGNMENT;
     if (padded == 0) padded = ALIGNMENT;
+    const bool large = padded >= LARGE;
     void *pointer;
-    if (posix_memalign(&pointer, padded < LARGE ? ALIGNMENT : LARGE_PAGE, padded)) return NULL;
-    advise_large_pages(pointer, padded);
+    if (posix_memalign(&pointer, large ? LARGE_PAGE : ALIGNMENT, padded)) return NULL;
+    if (large) advise_large_pages(pointer, padded);
     memset(pointer, 0, padded);
     return pointer;
 }
