@@ -36,7 +36,6 @@ static void put_row(struct gs_packed *packed, size_t row, size_t column,
     size_t left = panel - c % panel; /* columns left in this panel */
     for (size_t j = 0; j < block->columns; j++) {
         *to = (block->bf16 ? gs_round_bf16(from[j]) : from[j]) * scale;
-        if (block->column_scale) *to *= block->column_scale[j];
         if (block->transpose) {
             to += panel;
         } else if (--left) {

@@ -24,10 +24,9 @@ void gs_packed_plan(size_t inner, size_t columns, struct gs_arena *arena, struct
 struct gs_block {
     const float *values; /* (rows, columns) of the parameter, row-major with `stride` */
     size_t rows, columns, stride;
-    const float *row_scale;    /* (rows) or NULL: row i of the parameter times row_scale[i] */
-    const float *column_scale; /* (columns) or NULL: column j times column_scale[j] */
-    bool bf16;                 /* round the parameter (not the scales) to bfloat16 first */
-    bool transpose;            /* put its transpose */
+    const float *row_scale; /* (rows) or NULL: row i of the parameter times row_scale[i] */
+    bool bf16;              /* round the parameter (not the scale) to bfloat16 first */
+    bool transpose;         /* put its transpose */
 };
 
 /* Put the block with its first element at (row, column) of the packed matrix. */

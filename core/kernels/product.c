@@ -50,7 +50,6 @@ static size_t few_rows(size_t rows, const struct tile *block, size_t panels) {
     struct tile t = *block;
     const size_t together = rows == 1 ? 4 : 2;
     size_t done = 0;
-    t.lines = GS_PANEL * GS_UNROLLED / GS_LINE;
     for (; done + together <= panels; done += together) {
         t.ahead = t.panel + 4 * t.apart;
         if (rows == 1)

@@ -46,7 +46,7 @@ static void plan_matrix(size_t inner, size_t columns, bool train, struct gs_aren
 void gs_gpn_weights_plan(const struct gs_gpn_config *c, bool train, size_t decode_rows,
                          struct gs_arena *arena, struct gs_gpn_weights *w) {
     const size_t d = c->width, e = c->embedding, values = c->heads * c->value;
-    struct gs_matrix **const lists[] = {&w->in, &w->ffn_out, &w->read_out}, counted = {0};
+    struct gs_matrix **const lists[] = {&w->in, &w->ffn_out, &w->read_out};
     w->train = train;
     gs_gpn_columns_find(c, &w->first, &w->other);
     for (size_t k = 0; k < 3; k++)
@@ -55,8 +55,8 @@ void gs_gpn_weights_plan(const struct gs_gpn_config *c, bool train, size_t decod
         const size_t inner[] = {d, c->ffn, values};
         const size_t columns[] = {(i == 0 ? &w->first : &w->other)->count, d, d};
         for (size_t k = 0; k < (c->heads ? 3 : 2); k++) {
-            struct gs_matrix none = counted;
-            plan_matrix(inner[k], columns[k], train, arena, *lists[k] ? *lists[k] + i : &none);
+            struct gs_matrix counted, *matrix = *lists[k] ? *lists[k] + i : &counted;
+            plan_matrix(inner[k], columns[k], train, arena, matrix);
         }
     }
     plan_matrix(d, d + e, train, arena, &w->head);
