@@ -1,12 +1,14 @@
 /* What recording costs over the forward pass alone: the same model on the same windows, forward
- * alone and forward with every stream and gate into a trace in turns, round after round.
+ * alone and forward with every stream and gate into a trace in turns, batch after batch, so that
+ * what else the machine does meets both alike.
  *
  *     bench_recording [FOLDER [d e f H dk dv V B T WINDOWS]]      a GPN+M
  *     bench_recording FOLDER KIND [KEY=VALUE …]        any kind: keys of its config's model object,
  *                                                      and batch, length, windows
  *
  * Without sizes: the three models of ../shared/spec/performance.md, the paper's last. "cost" is the
- * time with recording (the file made, flushed and closed, too) over the time without. */
+ * time with recording (the file made, flushed and closed, too) over the time without, of a round
+ * over all windows. */
 #include "core/base/environment.h"
 #include "core/base/memory.h"
 #include "core/base/random.h"
@@ -16,11 +18,11 @@
 #include "tests/bench/profile.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { ROUNDS = 7, PIECE = 1024 * 1024 };
@@ -42,13 +44,6 @@ struct bench {
     float *nll;       /* (batch, length) */
     char path[4096];
 };
-
-/* Of all threads. */
-static double cpu(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* ---- making ---- */
 
@@ -100,58 +95,44 @@ static enum gs_status watch_take(void *context, const struct gs_tap_block *block
     return status;
 }
 
-/* All windows through the model; the writer's part only when there is one. */
-static void run_windows(struct bench *bench, const struct gs_tap *tap,
+/* A batch of windows from `first` on through the model; the writer's part only when there is one.
+ * Seconds. */
+static double run_batch(struct bench *bench, size_t first, const struct gs_tap *tap,
                         struct gs_trace_writer *writer, double *rest) {
     const struct asked *s = &bench->sizes;
+    const uint32_t *ids = bench->tokens + first * s->length;
     struct gs_error error;
-    for (size_t first = 0; first < s->windows; first += s->batch) {
-        const uint32_t *ids = bench->tokens + first * s->length;
-        gs_state_reset(bench->state);
-        if (writer) gs_recorder_window(bench->recorder, first, NULL);
-        bench_must(gs_runner_forward(bench->runner, bench->state, ids, NULL, s->length, tap,
-                                     bench->nll, &error),
+    double began = bench_now();
+    gs_state_reset(bench->state);
+    if (writer) gs_recorder_window(bench->recorder, first, NULL);
+    bench_must(gs_runner_forward(bench->runner, bench->state, ids, NULL, s->length, tap, bench->nll,
+                                 &error),
+               &error);
+    if (!writer) return bench_now() - began;
+    double forward = bench_now();
+    for (size_t b = 0; b < s->batch; b++) {
+        bench_must(gs_trace_append_token(writer, first + b, s->length, ids + b * s->length, &error),
                    &error);
-        if (!writer) continue;
-        double began = bench_now();
-        for (size_t b = 0; b < s->batch; b++) {
-            bench_must(
-                gs_trace_append_token(writer, first + b, s->length, ids + b * s->length, &error),
-                &error);
-            bench_must(gs_trace_append_nll(writer, first + b, s->length, bench->nll + b * s->length,
-                                           &error),
-                       &error);
-        }
-        bench_must(gs_trace_writer_flush_if_due(writer, &error), &error);
-        *rest += bench_now() - began;
+        bench_must(
+            gs_trace_append_nll(writer, first + b, s->length, bench->nll + b * s->length, &error),
+            &error);
     }
+    bench_must(gs_trace_writer_flush_if_due(writer, &error), &error);
+    double end = bench_now();
+    *rest += end - forward;
+    return end - began;
 }
 
+/* Seconds of one round over all windows. `alone`: forward; `unheard`: gates and norms are computed
+ * and handed over, and nobody takes them; `whole`: recording, of which the rest are parts. */
 struct times {
-    double whole, open, taking, rest, close;
+    double alone, unheard, whole, open, taking, rest, close;
 };
 
-static double run_alone(struct bench *bench) {
-    double began = bench_now();
-    run_windows(bench, NULL, NULL, NULL);
-    return bench_now() - began;
-}
-
-/* The gates and norms are computed and handed over, and nobody takes them. */
-static double run_unheard(struct bench *bench) {
-    struct watch watch = {NULL, 0};
-    const struct gs_tap *tap = gs_recorder_tap(bench->recorder);
-    struct gs_tap deaf = {&watch, tap->wanted, watch_take};
-    double began = bench_now();
-    run_windows(bench, &deaf, NULL, NULL);
-    return bench_now() - began;
-}
-
-static struct times run_recording(struct bench *bench) {
+static struct gs_trace_writer *open_trace(struct bench *bench) {
     const struct asked *s = &bench->sizes;
     struct gs_error error;
     struct gs_trace_writer *writer;
-    struct times times = {0};
     uint64_t *start = gs_calloc(s->windows + 1, sizeof *start);
     for (size_t i = 0; i <= s->windows; i++) start[i] = i * s->length;
     struct gs_trace_plan plan = {.sequences = s->windows,
@@ -160,21 +141,43 @@ static struct times run_recording(struct bench *bench) {
                                  .nll = true,
                                  .nll_first = gs_model_first(bench->model)};
     gs_recorder_plan(bench->recorder, &plan);
+    bench_must(gs_trace_writer_create(bench->path, false, &plan, &writer, &error), &error);
+    gs_recorder_attach(bench->recorder, writer);
+    gs_free(start);
+    return writer;
+}
+
+static double run_alone(struct bench *bench) {
+    double seconds = 0;
+    for (size_t first = 0; first < bench->sizes.windows; first += bench->sizes.batch)
+        seconds += run_batch(bench, first, NULL, NULL, NULL);
+    return seconds;
+}
+
+/* `alone`: the other two ways as well, batch by batch. */
+static struct times run_recording(struct bench *bench, bool alone) {
+    const struct gs_tap *tap = gs_recorder_tap(bench->recorder);
+    struct watch watch = {tap, 0}, nobody = {NULL, 0};
+    struct gs_tap watched = {&watch, tap->wanted, watch_take};
+    struct gs_tap deaf = {&nobody, tap->wanted, watch_take};
+    struct times times = {0};
+    struct gs_error error;
     unlink(bench->path);
     double began = bench_now();
-    bench_must(gs_trace_writer_create(bench->path, false, &plan, &writer, &error), &error);
+    struct gs_trace_writer *writer = open_trace(bench);
     times.open = bench_now() - began;
-    gs_recorder_attach(bench->recorder, writer);
-    const struct gs_tap *tap = gs_recorder_tap(bench->recorder);
-    struct watch watch = {tap, 0};
-    struct gs_tap watched = {&watch, tap->wanted, watch_take};
-    run_windows(bench, &watched, writer, &times.rest);
-    double closing = bench_now();
+    for (size_t first = 0; first < bench->sizes.windows; first += bench->sizes.batch) {
+        if (alone) {
+            times.alone += run_batch(bench, first, NULL, NULL, NULL);
+            times.unheard += run_batch(bench, first, &deaf, NULL, NULL);
+        }
+        times.whole += run_batch(bench, first, &watched, writer, &times.rest);
+    }
+    began = bench_now();
     bench_must(gs_trace_writer_close(writer, &error), &error);
-    times.close = bench_now() - closing;
-    times.whole = bench_now() - began;
+    times.close = bench_now() - began;
+    times.whole += times.open + times.close;
     times.taking = watch.seconds;
-    gs_free(start);
     return times;
 }
 
@@ -210,68 +213,74 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static double median(double *values) {
+/* Of one field of all rounds, or of its share of the forward alone. */
+static double median(const struct times *rounds, size_t field, bool share) {
+    double values[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        memcpy(&values[i], (const char *)&rounds[i] + field, sizeof *values);
+        if (share) values[i] /= rounds[i].alone;
+    }
     qsort(values, ROUNDS, sizeof *values, compare);
     return values[ROUNDS / 2];
 }
 
-static void part(const char *name, double seconds, double whole) {
-    printf("  %-44s %7.3f s %6.1f %%\n", name, seconds, 100 * seconds / whole);
+static void part(const char *name, const struct times *rounds, size_t field, double less) {
+    printf("  %-44s %7.3f s %6.1f %%\n", name,
+           median(rounds, field, false) -
+               less * median(rounds, offsetof(struct times, alone), false),
+           100 * (median(rounds, field, true) - less));
+}
+
+static void report(const struct bench *bench, const struct times *rounds, size_t size,
+                   double plain) {
+    const struct asked *s = &bench->sizes;
+    const size_t whole = offsetof(struct times, whole);
+    double rows = (double)(s->windows * s->length), megabytes = (double)size / 1e6;
+    double forward = median(rounds, offsetof(struct times, alone), false);
+    double seconds = median(rounds, whole, false);
+    double least = 1e30, most = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        double cost = rounds[i].whole / rounds[i].alone - 1;
+        if (cost < least) least = cost;
+        if (cost > most) most = cost;
+    }
+    char *config = gs_json_text(s->model, 0);
+    printf("%s %s: %zu windows of %zu, %zu side by side, %d threads\n", s->kind, config, s->windows,
+           s->length, s->batch, gs_threads_get());
+    gs_free(config);
+    printf("  forward alone %.0f rows/s, with recording %.0f rows/s, %.0f MB, %.0f MB/s; write() "
+           "%.0f MB/s\n",
+           rows / forward, rows / seconds, megabytes, megabytes / seconds, megabytes / plain);
+    printf("  cost of recording: median of %d rounds %.1f %% (%.1f … %.1f)\n", ROUNDS,
+           100 * (median(rounds, whole, true) - 1), 100 * least, 100 * most);
+    part("norms and shares (forward with a deaf tap)", rounds, offsetof(struct times, unheard), 1);
+    part("rows taken: checked, copied, written", rounds, offsetof(struct times, taking), 0);
+    part("tokens, losses, flushes", rounds, offsetof(struct times, rest), 0);
+    part("file made", rounds, offsetof(struct times, open), 0);
+    part("file closed", rounds, offsetof(struct times, close), 0);
+    printf("  %-44s %7.3f s %6.1f %%\n", "write() and fsync of the same bytes", plain,
+           100 * plain / forward);
 }
 
 static void measure(const char *folder, const struct asked *sizes) {
     struct bench bench = {.sizes = *sizes};
     snprintf(bench.path, sizeof bench.path, "%s/bench-recording.tmp", folder);
     make_bench(&bench);
-    double alone[ROUNDS], unheard[ROUNDS], whole[ROUNDS], cost[ROUNDS], plain = 1e30;
-    double cpu_alone[ROUNDS], cpu_whole[ROUNDS];
-    struct times best = {.whole = 1e30};
-    run_alone(&bench); /* memory is there */
+    struct times rounds[ROUNDS];
+    double plain = 1e30;
     size_t size = 0;
+    run_alone(&bench); /* memory is there */
     for (int round = 0; round < ROUNDS; round++) {
-        double used = cpu();
-        alone[round] = run_alone(&bench);
-        cpu_alone[round] = cpu() - used;
-        unheard[round] = run_unheard(&bench);
-        used = cpu();
-        struct times times = run_recording(&bench);
-        cpu_whole[round] = cpu() - used;
+        rounds[round] = run_recording(&bench, true);
         size = file_size(bench.path);
-        whole[round] = times.whole;
-        cost[round] = times.whole / alone[round] - 1;
-        if (times.whole < best.whole) best = times;
         double seconds = plain_write(&bench, size);
         if (seconds < plain) plain = seconds;
     }
-    double rows = (double)(sizes->windows * sizes->length), megabytes = (double)size / 1e6;
-    double forward = median(alone);
-    median(unheard); /* sorts */
-    median(cpu_alone);
-    median(cpu_whole);
-    char *config = gs_json_text(sizes->model, 0);
-    printf("%s %s: %zu windows of %zu, %zu side by side, %d threads\n", sizes->kind, config,
-           sizes->windows, sizes->length, sizes->batch, gs_threads_get());
-    gs_free(config);
-    printf("  forward alone %.0f rows/s, with recording %.0f rows/s, %.0f MB, %.0f MB/s; write() "
-           "%.0f MB/s\n",
-           rows / forward, rows / median(whole), megabytes, megabytes / median(whole),
-           megabytes / plain);
-    printf(
-        "  cost of recording: of the best times %.1f %%, median of %d rounds %.1f %%; in processor "
-        "time %.1f %%\n",
-        100 * (best.whole / alone[0] - 1), ROUNDS, 100 * median(cost),
-        100 * (cpu_whole[0] / cpu_alone[0] - 1));
-    part("norms and shares (forward with a deaf tap)", unheard[0] - alone[0], forward);
-    part("rows taken: checked, copied, written", best.taking, forward);
-    part("tokens, losses, flushes", best.rest, forward);
-    part("file made", best.open, forward);
-    part("file closed", best.close, forward);
-    part("write() and fsync of the same bytes", plain, forward);
+    report(&bench, rounds, size, plain);
     bench_profile_begin();
     bench_profile_end("  forward", run_alone(&bench));
     bench_profile_begin();
-    struct times times = run_recording(&bench);
-    bench_profile_end("  recording", times.whole);
+    bench_profile_end("  recording", run_recording(&bench, false).whole);
     unlink(bench.path);
     free_bench(&bench);
 }
@@ -323,8 +332,8 @@ static void run(const char *folder, struct asked asked) {
 
 int main(int argc, char **argv) {
     static const char *const models[][10] = {
-        {"256", "128", "688", "8", "32", "64", "1024", "16", "512", "64"},
-        {"768", "256", "2048", "8", "64", "128", "4096", "16", "256", "16"},
+        {"256", "128", "688", "8", "32", "64", "1024", "32", "256", "384"},
+        {"768", "256", "2048", "8", "64", "128", "4096", "32", "256", "64"},
         {"2496", "768", "6656", "15", "128", "256", "32000", "16", "64", "16"}};
     const char *folder = argc > 1 ? argv[1] : ".";
     if (argc > 2 && (argv[2][0] < '0' || argv[2][0] > '9'))
