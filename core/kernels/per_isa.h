@@ -37,7 +37,8 @@ double GS_KERNEL(dot)(const float *x, const float *y, size_t n);
 void GS_KERNEL(add)(const float *x, size_t n, float *y);
 float GS_KERNEL(cross_entropy)(float *logits, size_t n, size_t target, bool gradient);
 void GS_KERNEL(memory_step)(float *M, size_t dk, size_t dv, const float *k, const float *v,
-                            float decay, float strength, const float *q, float *diff, float *read);
+                            float decay, float strength, const float *q, float *diff, float *read,
+                            float *squares);
 void GS_KERNEL(memory_read)(const float *M, size_t dk, size_t dv, const float *q, float *read);
 void GS_KERNEL(memory_read_backward)(const struct gs_past *past, size_t dk, size_t dv,
                                      const float *q, const float *read, const float *dread,

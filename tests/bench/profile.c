@@ -127,8 +127,8 @@ MEASURED_VALUE(float, cross_entropy, DECODING,
                (logits, n, target, gradient))
 MEASURED(memory_step, MEMORY,
          (float *M, size_t dk, size_t dv, const float *k, const float *v, float decay,
-          float strength, const float *q, float *diff, float *read),
-         (M, dk, dv, k, v, decay, strength, q, diff, read))
+          float strength, const float *q, float *diff, float *read, float *squares),
+         (M, dk, dv, k, v, decay, strength, q, diff, read, squares))
 MEASURED(memory_read, MEMORY, (const float *M, size_t dk, size_t dv, const float *q, float *read),
          (M, dk, dv, q, read))
 MEASURED(memory_read_backward, MEMORY,

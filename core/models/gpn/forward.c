@@ -33,12 +33,11 @@ static void write_head(const struct gs_gpn_runner *r, size_t t, size_t b, size_t
 
     const float *key = gs_written_key(r, t, unit, NULL);
     float *value = in + at->value + h * c->value; /* becomes v - M'k */
-    float *matrix = r->memory + unit * c->key * c->value;
-    k->memory_step(matrix, c->key, c->value, key, value, decay, strength,
-                   in + at->query + h * c->key, value,
-                   gs_at(r, &layer->read, t) + (b * c->heads + h) * c->value);
-    if (r->want_norm)
-        gs_at(r, &r->tape.norm, t)[unit] = (float)sqrt(k->squares(matrix, c->key * c->value));
+    float *matrix = r->memory + unit * c->key * c->value, squares;
+    k->memory_step(
+        matrix, c->key, c->value, key, value, decay, strength, in + at->query + h * c->key, value,
+        gs_at(r, &layer->read, t) + (b * c->heads + h) * c->value, r->want_norm ? &squares : NULL);
+    if (r->want_norm) gs_at(r, &r->tape.norm, t)[unit] = sqrtf(squares);
 }
 
 static void unit_query(const struct gs_gpn_runner *r, size_t i, size_t t, size_t b, size_t h) {

@@ -304,6 +304,24 @@ static void plain_memory(const struct plain *p, const double *x, double *y) {
     }
 }
 
+/* x = [M | k | v | q | decay | strength] gave `M` and `read`: with squares the same bits. */
+static void check_squares(const struct gs_kernels *k, size_t dk, size_t dv, const float *x,
+                          const float *M, const float *read) {
+    const size_t size = dk * dv;
+    const float *key = x + size, *value = key + dk, *query = value + dv, *gates = query + dk;
+    float *next = calloc(size, sizeof *next), *again = calloc(2 * dv, sizeof *again), squares;
+    double expected = 0;
+    memcpy(next, x, size * sizeof *next);
+    k->memory_step(next, dk, dv, key, value, gates[0], gates[1], query, again, again + dv,
+                   &squares);
+    assert_memory_equal(M, next, size * sizeof *next);
+    assert_memory_equal(read, again + dv, dv * sizeof *read);
+    for (size_t i = 0; i < size; i++) expected += (double)M[i] * (double)M[i];
+    near_all("squares of the memory", k, dv, &squares, &expected, 1, 3e-6);
+    free(next);
+    free(again);
+}
+
 static void check_memory_shape(const struct gs_kernels *k, size_t dk, size_t dv) {
     const size_t size = dk * dv, inputs = size + 2 * dk + dv + 2, outputs = size + dv;
     float *x = calloc(inputs, sizeof *x), *dy = calloc(outputs, sizeof *dy);
@@ -320,7 +338,7 @@ static void check_memory_shape(const struct gs_kernels *k, size_t dk, size_t dv)
     const struct plain plain = {.n = inputs, .m = outputs, .dk = dk, .dv = dv, .f = plain_memory};
 
     memcpy(M, x, size * sizeof *M);
-    k->memory_step(M, dk, dv, key, value, decay, strength, query, diff, read);
+    k->memory_step(M, dk, dv, key, value, decay, strength, query, diff, read, NULL);
     double *forward = calloc(outputs, sizeof *forward);
     plain_memory(&plain, wide, forward);
     near_all("memory", k, dv, M, forward, size, 3e-6);
@@ -328,10 +346,11 @@ static void check_memory_shape(const struct gs_kernels *k, size_t dk, size_t dv)
     float *second = calloc(dv, sizeof *second);
     k->memory_read(M, dk, dv, query, second);
     near_all("memory read alone", k, dv, second, forward + size, dv, 3e-6);
-    /* without a query, the same memory */
+    /* without a query, and with squares, the same memory */
     memcpy(next, x, size * sizeof *M);
-    k->memory_step(next, dk, dv, key, value, decay, strength, NULL, second, NULL);
+    k->memory_step(next, dk, dv, key, value, decay, strength, NULL, second, NULL, NULL);
     assert_memory_equal(M, next, size * sizeof *M);
+    check_squares(k, dk, dv, x, M, read);
 
     float *dM = calloc(size, sizeof *dM), *dq = calloc(dk, sizeof *dq);
     float *dkey = calloc(dk, sizeof *dkey), *dvalue = calloc(dv, sizeof *dvalue), gates[2] = {0};
@@ -403,7 +422,7 @@ static void check_past(const struct gs_kernels *k, size_t dk, size_t dv) {
         if (writes == WRITES) break;
         fill(diffs + writes * dv, dv, 1);
         k->memory_step(M, dk, dv, keys + writes * dk, diffs + writes * dv, decays[writes],
-                       strengths[writes], NULL, diffs + writes * dv, NULL);
+                       strengths[writes], NULL, diffs + writes * dv, NULL, NULL);
     }
     free(start), free(M), free(keys), free(diffs), free(vectors), free(dM), free(expected);
 }
