@@ -4,10 +4,16 @@
 
 #include <string.h>
 
+enum {
+    RUN = 64,              /* chunks written at a time, */
+    RUN_BYTES = 512 * 1024 /* or about so many bytes: the system is slow with more */
+};
+
 struct chunk {
-    size_t index;                 /* in the grid */
-    size_t filled;                /* rows that arrived */
-    unsigned char *bytes, *there; /* there: one for each row that arrived; behind the bytes */
+    struct chunk *next, *previous; /* in its list */
+    size_t index;                  /* in the grid */
+    size_t filled;                 /* rows that arrived */
+    unsigned char *bytes, *there;  /* there: one for each row that arrived; behind the bytes */
 };
 
 struct gs_column {
@@ -15,8 +21,11 @@ struct gs_column {
     enum gs_h5_type type;
     char *path;
     size_t element, rows, width, chunk_rows;
-    struct chunk *held; /* chunks not yet full, then `spare` buffers that wait for reuse */
-    size_t held_count, spare_count, capacity;
+    struct chunk growing, full; /* chunks with rows that are not in the file; each list is a ring,
+                                   which begins and ends here */
+    struct chunk **at;          /* (chunks of the grid) the same, by index */
+    struct chunk spare;         /* buffers that wait for reuse */
+    size_t full_rows;           /* of the full ones */
 };
 
 static size_t bytes_of(enum gs_h5_type type) {
@@ -35,6 +44,38 @@ static size_t bytes_of(enum gs_h5_type type) {
     return 8;
 }
 
+/* ---- lists ---- */
+
+static void make_list(struct chunk *list) {
+    list->next = list->previous = list;
+}
+
+static void append(struct chunk *list, struct chunk *chunk) {
+    chunk->next = list;
+    chunk->previous = list->previous;
+    chunk->previous->next = list->previous = chunk;
+}
+
+static struct chunk *detach(struct chunk *chunk) {
+    chunk->previous->next = chunk->next;
+    chunk->next->previous = chunk->previous;
+    return chunk;
+}
+
+static bool is_empty(const struct chunk *list) {
+    return list->next == list;
+}
+
+static void free_list(struct chunk *list) {
+    while (!is_empty(list)) {
+        struct chunk *chunk = detach(list->next);
+        gs_free(chunk->bytes);
+        gs_free(chunk);
+    }
+}
+
+/* ---- making ---- */
+
 /* Without a dataset yet. NULL when memory is short. */
 static struct gs_column *alloc_column(const char *path, enum gs_h5_type type) {
     struct gs_column *column = gs_calloc(1, sizeof *column);
@@ -42,24 +83,33 @@ static struct gs_column *alloc_column(const char *path, enum gs_h5_type type) {
     column->path = gs_strdup(path);
     column->type = type;
     column->element = bytes_of(type);
+    make_list(&column->growing);
+    make_list(&column->full);
+    make_list(&column->spare);
     if (column->path) return column;
     gs_free(column);
     return NULL;
 }
 
-/* The dataset is open, or `status` says why not. */
-static enum gs_status finish_column(struct gs_column *column, enum gs_status status,
-                                    struct gs_column **result) {
-    if (status != GS_OK) {
-        gs_column_destroy(column);
-        return status;
-    }
+static enum gs_status take_shape(struct gs_column *column, struct gs_error *error) {
     const struct gs_h5_shape *shape = gs_h5_data_shape(column->data);
     column->rows = shape->dims[0];
     column->width = shape->row ? shape->row : 1;
     column->chunk_rows = shape->chunk_rows ? shape->chunk_rows : 1;
-    *result = column;
-    return GS_OK;
+    size_t chunks = column->rows / column->chunk_rows + 2; /* one that is never there ends a run */
+    column->at = gs_calloc(chunks, sizeof *column->at);
+    return column->at ? GS_OK : gs_fail_memory(error, chunks * sizeof *column->at, "chunks");
+}
+
+/* The dataset is open, or `status` says why not. */
+static enum gs_status finish_column(struct gs_column *column, enum gs_status status,
+                                    struct gs_column **result, struct gs_error *error) {
+    if (status == GS_OK) status = take_shape(column, error);
+    if (status == GS_OK)
+        *result = column;
+    else
+        gs_column_destroy(column);
+    return status;
 }
 
 enum gs_status gs_column_create(struct gs_h5 *file, const char *path, enum gs_h5_type type,
@@ -72,7 +122,7 @@ enum gs_status gs_column_create(struct gs_h5 *file, const char *path, enum gs_h5
     spec.chunk_rows = chunk_rows;
     spec.deflate = deflate;
     return finish_column(created, gs_h5_data_create(file, path, &spec, &created->data, error),
-                         column);
+                         column, error);
 }
 
 enum gs_status gs_column_open(struct gs_h5 *file, const char *path, enum gs_h5_type type,
@@ -80,7 +130,7 @@ enum gs_status gs_column_open(struct gs_h5 *file, const char *path, enum gs_h5_t
     *column = NULL;
     struct gs_column *opened = alloc_column(path, type);
     if (!opened) return gs_fail_memory(error, sizeof *opened, "a dataset of the trace");
-    return finish_column(opened, gs_h5_data_open(file, path, &opened->data, error), column);
+    return finish_column(opened, gs_h5_data_open(file, path, &opened->data, error), column, error);
 }
 
 static size_t row_bytes(const struct gs_column *column) {
@@ -93,9 +143,10 @@ void gs_column_locate(struct gs_column *column) {
 
 void gs_column_destroy(struct gs_column *column) {
     if (!column) return;
-    for (size_t i = 0; i < column->held_count + column->spare_count; i++)
-        gs_free(column->held[i].bytes);
-    gs_free(column->held);
+    free_list(&column->growing);
+    free_list(&column->full);
+    free_list(&column->spare);
+    gs_free(column->at);
     gs_h5_data_close(column->data);
     gs_free(column->path);
     gs_free(column);
@@ -123,58 +174,39 @@ static size_t chunk_size(const struct gs_column *column, size_t index) {
     return left < column->chunk_rows ? left : column->chunk_rows;
 }
 
-static struct chunk *find_held(const struct gs_column *column, size_t index) {
-    for (size_t i = 0; i < column->held_count; i++)
-        if (column->held[i].index == index) return &column->held[i];
+/* A buffer that no chunk has yet. NULL when memory is short. */
+static struct chunk *alloc_chunk(const struct gs_column *column) {
+    size_t bytes = column->chunk_rows * row_bytes(column);
+    struct chunk *chunk = gs_calloc(1, sizeof *chunk);
+    if (!chunk) return NULL;
+    chunk->bytes = gs_calloc(bytes + column->chunk_rows, 1);
+    if (chunk->bytes) {
+        chunk->there = chunk->bytes + bytes;
+        return chunk;
+    }
+    gs_free(chunk);
     return NULL;
 }
 
-static bool grow(struct gs_column *column) {
-    size_t used = column->held_count + column->spare_count;
-    if (used < column->capacity) return true;
-    size_t capacity = column->capacity ? column->capacity * 2 : 8;
-    struct chunk *held = gs_calloc(capacity, sizeof *held);
-    if (!held) return false;
-    if (used) memcpy(held, column->held, used * sizeof *held);
-    gs_free(column->held);
-    column->held = held;
-    column->capacity = capacity;
-    return true;
-}
-
-/* A buffer for chunk `index`, a spare one if there is. */
+/* A buffer for chunk `index`, the last used if there is one: it is in cache. */
 static struct chunk *hold(struct gs_column *column, size_t index) {
-    size_t bytes = column->chunk_rows * column->width * column->element;
     struct chunk *chunk;
-    if (column->spare_count > 0) { /* the first spare stands right behind the held */
-        chunk = &column->held[column->held_count];
+    if (!is_empty(&column->spare)) {
+        chunk = detach(column->spare.previous);
         memset(chunk->there, 0, column->chunk_rows);
-        column->spare_count--;
-    } else {
-        if (!grow(column)) return NULL;
-        chunk = &column->held[column->held_count];
-        chunk->bytes = gs_calloc(bytes + column->chunk_rows, 1);
-        if (!chunk->bytes) return NULL;
-        chunk->there = chunk->bytes + bytes;
+    } else if (!(chunk = alloc_chunk(column))) {
+        return NULL;
     }
-    column->held_count++;
     chunk->index = index;
     chunk->filled = 0;
+    append(&column->growing, chunk);
+    column->at[index] = chunk;
     return chunk;
-}
-
-/* The chunk's buffer becomes a spare. */
-static void let_go(struct gs_column *column, struct chunk *chunk) {
-    struct chunk last = column->held[column->held_count - 1];
-    column->held[column->held_count - 1] = *chunk;
-    *chunk = last;
-    column->held_count--;
-    column->spare_count++;
 }
 
 void *gs_column_room(struct gs_column *column, size_t row, size_t rows, size_t *granted) {
     size_t index = row / column->chunk_rows, inside = row % column->chunk_rows;
-    struct chunk *chunk = find_held(column, index);
+    struct chunk *chunk = column->at[index];
     if (!chunk) chunk = hold(column, index);
     if (!chunk) return NULL;
     size_t left = chunk_size(column, index) - inside;
@@ -182,60 +214,83 @@ void *gs_column_room(struct gs_column *column, size_t row, size_t rows, size_t *
     return chunk->bytes + inside * column->width * column->element;
 }
 
-static enum gs_status write_chunk(const struct gs_column *column, const struct chunk *chunk,
-                                  struct gs_error *error) {
-    return gs_h5_data_write(column->data, chunk->index * column->chunk_rows,
-                            chunk_size(column, chunk->index), column->type, chunk->bytes, error);
-}
-
-void gs_column_filled(struct gs_column *column, size_t row, size_t rows) {
-    struct chunk *chunk = find_held(column, row / column->chunk_rows);
-    memset(chunk->there + row % column->chunk_rows, 1, rows);
-    chunk->filled += rows;
-}
-
 static bool is_full(const struct gs_column *column, const struct chunk *chunk) {
     return chunk->filled == chunk_size(column, chunk->index);
 }
 
-/* One after the other: file systems let one thread at a time write to a file, and others that try
- * only cost. */
-enum gs_status gs_column_write_full(struct gs_column *column, uint64_t *written,
-                                    struct gs_error *error) {
-    for (size_t i = column->held_count; i > 0; i--) {
-        struct chunk *chunk = &column->held[i - 1];
-        if (!is_full(column, chunk)) continue;
-        enum gs_status status = write_chunk(column, chunk, error);
-        if (status != GS_OK) return status;
-        *written += chunk->filled * row_bytes(column);
-        let_go(column, chunk);
+static void add_full(struct gs_column *column, struct chunk *chunk) {
+    append(&column->full, detach(chunk));
+    column->full_rows += chunk->filled;
+}
+
+void gs_column_filled(struct gs_column *column, size_t row, size_t rows) {
+    struct chunk *chunk = column->at[row / column->chunk_rows];
+    memset(chunk->there + row % column->chunk_rows, 1, rows);
+    chunk->filled += rows;
+    if (is_full(column, chunk)) add_full(column, chunk);
+}
+
+size_t gs_column_full_bytes(const struct gs_column *column) {
+    return column->full_rows * row_bytes(column);
+}
+
+/* The chunk that has waited longest and full ones that stand right behind it; how many. */
+static size_t find_run(const struct gs_column *column, struct chunk *run[RUN]) {
+    size_t bytes = 0, count = 0;
+    struct chunk *chunk = is_empty(&column->full) ? NULL : column->full.next;
+    while (chunk && is_full(column, chunk) && count < RUN && bytes < RUN_BYTES) {
+        bytes += chunk->filled * row_bytes(column);
+        run[count++] = chunk;
+        chunk = column->at[chunk->index + 1];
     }
-    return GS_OK;
+    return count;
+}
+
+static void let_go(struct gs_column *column, struct chunk *chunk) {
+    append(&column->spare, detach(chunk));
+    column->at[chunk->index] = NULL;
+    column->full_rows -= chunk->filled;
+}
+
+enum gs_status gs_column_write_some(struct gs_column *column, struct gs_error *error) {
+    struct chunk *run[RUN];
+    const void *bytes[RUN];
+    size_t count = find_run(column, run);
+    if (count == 0) return GS_OK;
+    for (size_t i = 0; i < count; i++) bytes[i] = run[i]->bytes;
+    enum gs_status status =
+        gs_h5_data_write_chunks(column->data, run[0]->index, count, column->type, bytes, error);
+    for (size_t i = 0; status == GS_OK && i < count; i++) let_go(column, run[i]);
+    return status;
+}
+
+/* The first row of [first, end) that is in a chunk of the list. */
+static size_t first_of(const struct gs_column *column, const struct chunk *list, size_t first,
+                       size_t end) {
+    for (const struct chunk *chunk = list->next; chunk != list; chunk = chunk->next) {
+        size_t from = chunk->index * column->chunk_rows;
+        size_t to = from + chunk_size(column, chunk->index);
+        if (to > first && from < end) end = from > first ? from : first;
+    }
+    return end;
 }
 
 size_t gs_column_first_held(const struct gs_column *column, size_t first, size_t end) {
-    size_t found = end;
-    for (size_t i = 0; i < column->held_count; i++) {
-        size_t from = column->held[i].index * column->chunk_rows;
-        size_t to = from + chunk_size(column, column->held[i].index);
-        if (to <= first || from >= found) continue;
-        found = from > first ? from : first;
-    }
-    return found;
+    return first_of(column, &column->full, first, first_of(column, &column->growing, first, end));
 }
 
-enum gs_status gs_column_drain(struct gs_column *column, uint64_t *written,
-                               struct gs_error *error) {
-    while (column->held_count > 0) {
-        struct chunk *chunk = &column->held[column->held_count - 1];
-        size_t rows = chunk_size(column, chunk->index);
-        for (size_t row = 0; row < rows; row++)
-            if (!chunk->there[row])
-                memset(chunk->bytes + row * row_bytes(column), 0, row_bytes(column));
-        enum gs_status status = write_chunk(column, chunk, error);
-        if (status != GS_OK) return status;
-        *written += rows * row_bytes(column);
-        let_go(column, chunk);
-    }
-    return GS_OK;
+/* Rows that did not come are zero. */
+static void fill_up(struct gs_column *column, struct chunk *chunk) {
+    const size_t rows = chunk_size(column, chunk->index), bytes = row_bytes(column);
+    for (size_t row = 0; row < rows; row++)
+        if (!chunk->there[row]) memset(chunk->bytes + row * bytes, 0, bytes);
+    chunk->filled = rows;
+    add_full(column, chunk);
+}
+
+enum gs_status gs_column_drain(struct gs_column *column, struct gs_error *error) {
+    enum gs_status status = GS_OK;
+    while (!is_empty(&column->growing)) fill_up(column, column->growing.next);
+    while (status == GS_OK && column->full_rows > 0) status = gs_column_write_some(column, error);
+    return status;
 }

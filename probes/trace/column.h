@@ -1,9 +1,10 @@
 /* column.h - one dataset of a trace being written, in whole chunks.
  *
  * Rows arrive for several sequences at once, so in any order over the file but in order within a
- * sequence. Each goes into the buffer of its chunk, and a chunk whose rows are all there is written
- * in one piece and forgotten. Between gs_column_room and gs_column_filled any thread may fill its
- * rows; all functions here are called from one thread.
+ * sequence. Each goes into the buffer of its chunk. A chunk whose rows are all there is full; it is
+ * written in one piece, together with those that follow it, and forgotten. All functions here are
+ * called by one thread at a time; between gs_column_room and gs_column_filled any thread may fill
+ * its rows meanwhile.
  */
 #ifndef GS_PROBES_TRACE_COLUMN_H
 #define GS_PROBES_TRACE_COLUMN_H
@@ -38,12 +39,13 @@ const char *gs_column_path(const struct gs_column *column);
 void *gs_column_room(struct gs_column *column, size_t row, size_t rows, size_t *granted);
 /* Rows `row` … row + rows - 1, granted before, are filled. */
 void gs_column_filled(struct gs_column *column, size_t row, size_t rows);
-/* Write the chunks that are full. Adds the bytes that were written. */
-enum gs_status gs_column_write_full(struct gs_column *column, uint64_t *written,
-                                    struct gs_error *error);
+/* Of the chunks that are full and not yet written. */
+size_t gs_column_full_bytes(const struct gs_column *column);
+/* Write the chunk that has been full longest, and those behind it, up to about half a MiB. */
+enum gs_status gs_column_write_some(struct gs_column *column, struct gs_error *error);
 /* The first row of [first, end) that is in a chunk not yet written; `end` when there is none. */
 size_t gs_column_first_held(const struct gs_column *column, size_t first, size_t end);
-/* Write the chunks that are not full, too (what is missing in them is zero). */
-enum gs_status gs_column_drain(struct gs_column *column, uint64_t *written, struct gs_error *error);
+/* Write everything, also chunks that are not full (what is missing in them is zero). */
+enum gs_status gs_column_drain(struct gs_column *column, struct gs_error *error);
 
 #endif

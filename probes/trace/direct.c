@@ -1,9 +1,14 @@
 #include "probes/trace/direct.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-enum { MOST_BYTES = 1 << 30 }; /* of one call: Linux takes no more than 2 GiB */
+enum {
+    MOST_BYTES = 1 << 30, /* of one call: Linux takes no more than 2 GiB */
+    MOST_PARTS = 64       /* of one call: at least 16 everywhere, 1,024 on Linux */
+};
 
 static int read_all(int file, unsigned char *to, size_t bytes, uint64_t address) {
     while (bytes > 0) {
@@ -64,4 +69,55 @@ int gs_direct_write(const struct gs_direct *direct, size_t first, size_t rows, c
         rows -= count;
     }
     return failed;
+}
+
+/* Parts that stand one behind the other in the file. */
+struct parts {
+    struct iovec list[MOST_PARTS];
+    int count;
+    size_t bytes;
+    uint64_t address;
+};
+
+/* All of them, whatever a call takes. */
+static int write_parts(int file, struct parts *parts) {
+    struct iovec *next = parts->list;
+    while (parts->bytes > 0) {
+        ssize_t done = pwritev(file, next, parts->count, (off_t)parts->address);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return done < 0 ? errno : EIO;
+        parts->address += (uint64_t)done;
+        parts->bytes -= (size_t)done;
+        size_t left = (size_t)done;
+        for (; parts->count > 0 && left >= next->iov_len; parts->count--) left -= next++->iov_len;
+        if (left == 0) continue;
+        next->iov_base = (unsigned char *)next->iov_base + left;
+        next->iov_len -= left;
+    }
+    parts->count = 0;
+    return 0;
+}
+
+static bool fits_behind(const struct parts *parts, uint64_t address, size_t bytes) {
+    return parts->count < MOST_PARTS && address == parts->address + parts->bytes &&
+           bytes <= MOST_BYTES && parts->bytes <= MOST_BYTES - bytes;
+}
+
+int gs_direct_write_chunks(const struct gs_direct *direct, size_t first, size_t rows,
+                           const void *const *from) {
+    struct parts parts = {.count = 0};
+    int failed = 0;
+    for (size_t i = 0; failed == 0 && rows > 0; i++) {
+        size_t count = rows < direct->chunk_rows ? rows : direct->chunk_rows;
+        size_t bytes = count * direct->row_bytes;
+        uint64_t address = direct->address[first + i];
+        if (parts.count && !fits_behind(&parts, address, bytes))
+            failed = write_parts(direct->file, &parts);
+        if (parts.count == 0) parts.address = address;
+        /* pwritev only reads */
+        parts.list[parts.count++] = (struct iovec){(void *)(uintptr_t)from[i], bytes};
+        parts.bytes += bytes;
+        rows -= count;
+    }
+    return failed || parts.count == 0 ? failed : write_parts(direct->file, &parts);
 }

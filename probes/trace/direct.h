@@ -20,5 +20,9 @@ struct gs_direct {
  * them. */
 int gs_direct_read(const struct gs_direct *direct, size_t first, size_t rows, void *to);
 int gs_direct_write(const struct gs_direct *direct, size_t first, size_t rows, const void *from);
+/* Chunks first … of `rows` rows in all, chunk i from `from[i]`: as few calls as their places in the
+ * file allow. */
+int gs_direct_write_chunks(const struct gs_direct *direct, size_t first, size_t rows,
+                           const void *const *from);
 
 #endif

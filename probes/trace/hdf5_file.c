@@ -337,6 +337,26 @@ enum gs_status gs_h5_flush(struct gs_h5 *file, struct gs_error *error) {
     return fail_h5(error, GS_IO, file, NULL, "flushing an HDF5 file");
 }
 
+static uint64_t file_end(const struct gs_h5 *file) {
+    struct stat status;
+    return fstat(file->descriptor, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+enum gs_status gs_h5_reserve(const struct gs_h5 *file, struct gs_error *error) {
+#ifdef FALLOC_FL_KEEP_SIZE
+    uint64_t end = file_end(file);
+    int failed;
+    if (end == 0) return GS_OK;
+    do failed = fallocate(file->descriptor, FALLOC_FL_KEEP_SIZE, 0, (off_t)end) == 0 ? 0 : errno;
+    while (failed == EINTR);
+    if (failed == ENOSPC || failed == EDQUOT)
+        return gs_fail_errno(error, failed, "taking the disk's space for it", file->path);
+#else
+    (void)file, (void)error;
+#endif
+    return GS_OK;
+}
+
 void gs_h5_start_writing(const struct gs_h5 *file) {
 #ifdef SYNC_FILE_RANGE_WRITE
     if (file->descriptor >= 0) sync_file_range(file->descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
@@ -971,11 +991,6 @@ static void make_direct(struct gs_h5_data *data, uint64_t *address, size_t chunk
                                       .address = address};
 }
 
-static uint64_t file_end(const struct gs_h5 *file) {
-    struct stat status;
-    return fstat(file->descriptor, &status) == 0 ? (uint64_t)status.st_size : 0;
-}
-
 /* A contiguous dataset that stands whole in the file. */
 static void locate_contiguous(struct gs_h5_data *data) {
     haddr_t place = H5Dget_offset(data->id);
@@ -1347,25 +1362,53 @@ static bool is_type_of(const struct gs_h5_data *data, enum gs_h5_type type) {
     return false;
 }
 
-static enum gs_status write_direct(const struct gs_h5_data *data, size_t first, size_t rows,
-                                   const void *values, struct gs_error *error) {
-    enum gs_status status = check_rows(data, first, rows, error);
-    if (status != GS_OK) return status;
-    int failed = gs_direct_write(&data->direct, first, rows, values);
+static bool writes_directly(const struct gs_h5_data *data, enum gs_h5_type type) {
+    return data->is_direct && data->file->writable && is_type_of(data, type);
+}
+
+/* After a direct write of these rows: `failed` is 0 or an errno. */
+static enum gs_status wrote_direct(const struct gs_h5_data *data, size_t first, size_t rows,
+                                   int failed, struct gs_error *error) {
     if (failed == 0) return GS_OK;
 #pragma omp atomic write
     data->file->failed = true;
     return fail_direct(data, first, rows, true, failed, error);
 }
 
+static enum gs_status write_direct(const struct gs_h5_data *data, size_t first, size_t rows,
+                                   const void *values, struct gs_error *error) {
+    enum gs_status status = check_rows(data, first, rows, error);
+    if (status != GS_OK) return status;
+    return wrote_direct(data, first, rows, gs_direct_write(&data->direct, first, rows, values),
+                        error);
+}
+
 enum gs_status gs_h5_data_write(struct gs_h5_data *data, size_t first, size_t rows,
                                 enum gs_h5_type type, const void *values, struct gs_error *error) {
-    if (data->is_direct && data->file->writable && is_type_of(data, type))
-        return write_direct(data, first, rows, values, error);
+    if (writes_directly(data, type)) return write_direct(data, first, rows, values, error);
     hid_t memory = element_type(type, H5Tget_order(H5T_NATIVE_INT));
     if (memory < 0) return fail_h5(error, GS_IO, data->file, data->path, "writing rows");
     enum gs_status status = transfer(data, first, rows, memory, NULL, values, error);
     H5Tclose(memory);
+    return status;
+}
+
+enum gs_status gs_h5_data_write_chunks(struct gs_h5_data *data, size_t first, size_t count,
+                                       enum gs_h5_type type, const void *const *values,
+                                       struct gs_error *error) {
+    const bool chunked = data->shape.chunk_rows > 0;
+    const size_t chunk = chunked ? data->shape.chunk_rows : 1, all = data->shape.dims[0];
+    const size_t begin = first * chunk, end = (first + count) * chunk;
+    const size_t rows = (end < all ? end : all) - begin;
+    if (chunked && writes_directly(data, type))
+        return wrote_direct(data, begin, rows,
+                            gs_direct_write_chunks(&data->direct, first, rows, values), error);
+    enum gs_status status = GS_OK;
+    for (size_t i = 0; status == GS_OK && i < count; i++) {
+        size_t left = rows - i * chunk;
+        status = gs_h5_data_write(data, begin + i * chunk, left < chunk ? left : chunk, type,
+                                  values[i], error);
+    }
     return status;
 }
 

@@ -38,6 +38,10 @@ enum gs_status gs_h5_open_to_write(const char *path, struct gs_h5 **file, struct
 enum gs_status gs_h5_create(const char *path, struct gs_h5 **file, struct gs_error *error);
 /* Everything written so far goes to the operating system. */
 enum gs_status gs_h5_flush(struct gs_h5 *file, struct gs_error *error);
+/* Take the disk's space for the whole file as it is now, so that what is written into it finds
+ * room, and sooner. GS_IO when the disk is full; where the file system has no such request,
+ * nothing. */
+enum gs_status gs_h5_reserve(const struct gs_h5 *file, struct gs_error *error);
 /* Ask the system to begin bringing what was written to the disk, without waiting, so that little is
  * left to do for an fsync at the end. Promises nothing. */
 void gs_h5_start_writing(const struct gs_h5 *file);
@@ -134,6 +138,11 @@ void gs_h5_data_locate(struct gs_h5_data *data);
  * `type`'s native kind: float, double, uint16_t (U16, and the bits of F16), uint32_t, uint64_t. */
 enum gs_status gs_h5_data_write(struct gs_h5_data *data, size_t first, size_t rows,
                                 enum gs_h5_type type, const void *values, struct gs_error *error);
+/* `count` whole chunks from chunk `first` on (the last of the dataset: its rows), chunk i from
+ * values[i]: fewer calls of the system than one by one. */
+enum gs_status gs_h5_data_write_chunks(struct gs_h5_data *data, size_t first, size_t count,
+                                       enum gs_h5_type type, const void *const *values,
+                                       struct gs_error *error);
 /* Floats of any width and byte order to float32 (16 bits by our own exact widening; what is too
  * large for float32 becomes infinity). Integers are refused. */
 enum gs_status gs_h5_data_f32(struct gs_h5_data *data, size_t first, size_t rows, float *values,

@@ -1,4 +1,5 @@
-/* trace_being_written.h - what a trace writer is made of; for writer.c and append.c alone. */
+/* trace_being_written.h - what a trace writer is made of; for writer.c, append.c and intake.c
+ * alone. */
 #ifndef GS_PROBES_TRACE_TRACE_BEING_WRITTEN_H
 #define GS_PROBES_TRACE_TRACE_BEING_WRITTEN_H
 
@@ -42,5 +43,15 @@ struct gs_trace_writer {
     uint64_t started;     /* of these, on their way to the disk */
     time_t flushed_at;
 };
+
+/* The sequence has rows that are not yet safe. */
+static inline void gs_trace_touch(struct gs_trace_writer *writer, size_t sequence) {
+    if (sequence + 1 > writer->above) writer->above = sequence + 1;
+    if (sequence < writer->lowest) writer->lowest = sequence;
+}
+
+static inline size_t gs_trace_rows_of(const struct gs_trace_block *block, size_t b) {
+    return block->counts ? block->counts[b] : block->rows;
+}
 
 #endif

@@ -230,9 +230,11 @@ static enum gs_status allocate(struct gs_trace_writer *writer, const struct gs_t
     return GS_OK;
 }
 
-/* The index is on disk now, and will not change. */
-static void locate_lanes(struct gs_trace_writer *writer) {
+/* The index is on disk now, and will not change. Nor does the size, but with deflate. */
+static enum gs_status settle(struct gs_trace_writer *writer, const struct gs_trace_plan *plan,
+                             struct gs_error *error) {
     for (size_t i = 0; i < writer->lane_count; i++) gs_column_locate(writer->lanes[i].column);
+    return plan->deflate ? GS_OK : gs_h5_reserve(writer->h5, error);
 }
 
 static enum gs_status fill_file(struct gs_trace_writer *writer, const struct gs_trace_plan *plan,
@@ -241,7 +243,7 @@ static enum gs_status fill_file(struct gs_trace_writer *writer, const struct gs_
     if (status == GS_OK) status = write_sequences(writer, plan, error);
     if (status == GS_OK) status = add_lanes(writer, plan, error);
     if (status == GS_OK) status = gs_h5_flush(writer->h5, error);
-    if (status == GS_OK) locate_lanes(writer);
+    if (status == GS_OK) status = settle(writer, plan, error);
     if (status == GS_IO) writer->broken = true;
     return status;
 }
@@ -344,8 +346,7 @@ static enum gs_status open_old(struct gs_trace_writer *writer, const struct gs_t
     if (status != GS_OK) return status;
     *first = last_border(writer, unfinished);
     status = start_from(writer, *first, error);
-    if (status == GS_OK) locate_lanes(writer);
-    return status;
+    return status == GS_OK ? settle(writer, plan, error) : status;
 }
 
 enum gs_status gs_trace_writer_resume(const char *path, const struct gs_trace_plan *plan,
@@ -401,7 +402,17 @@ static enum gs_status write_rows_written(struct gs_trace_writer *writer, struct 
     return status;
 }
 
-enum gs_status gs_trace_writer_flush(struct gs_trace_writer *writer, struct gs_error *error) {
+/* The chunks that are full. */
+static enum gs_status write_full(struct gs_trace_writer *writer, struct gs_error *error) {
+    enum gs_status status = GS_OK;
+    for (size_t i = 0; i < writer->lane_count; i++)
+        while (status == GS_OK && gs_column_full_bytes(writer->lanes[i].column) > 0)
+            status = gs_column_write_some(writer->lanes[i].column, error);
+    return status;
+}
+
+/* What is written becomes safe. */
+static enum gs_status flush(struct gs_trace_writer *writer, struct gs_error *error) {
     enum gs_status status = gs_h5_flush(writer->h5, error); /* data, and where they stand */
     if (status == GS_OK) {
         status = write_rows_written(writer, error);
@@ -414,17 +425,24 @@ enum gs_status gs_trace_writer_flush(struct gs_trace_writer *writer, struct gs_e
     return status;
 }
 
+enum gs_status gs_trace_writer_flush(struct gs_trace_writer *writer, struct gs_error *error) {
+    enum gs_status status = write_full(writer, error);
+    if (status == GS_OK) return flush(writer, error);
+    writer->broken = true;
+    return status;
+}
+
 enum gs_status gs_trace_writer_flush_if_due(struct gs_trace_writer *writer,
                                             struct gs_error *error) {
-    if (writer->unflushed < FLUSH_BYTES && time(NULL) - writer->flushed_at < FLUSH_SECONDS)
-        return GS_OK;
-    return gs_trace_writer_flush(writer, error);
+    if (time(NULL) - writer->flushed_at >= FLUSH_SECONDS)
+        return gs_trace_writer_flush(writer, error);
+    return writer->unflushed >= FLUSH_BYTES ? flush(writer, error) : GS_OK;
 }
 
 static enum gs_status drain(struct gs_trace_writer *writer, struct gs_error *error) {
     enum gs_status status = GS_OK;
     for (size_t i = 0; status == GS_OK && i < writer->lane_count; i++)
-        status = gs_column_drain(writer->lanes[i].column, &writer->unflushed, error);
+        status = gs_column_drain(writer->lanes[i].column, error);
     if (status == GS_OK) return gs_trace_writer_flush(writer, error);
     writer->broken = true;
     return status;

@@ -4,13 +4,14 @@
  * Chunks. HDF5 lays one grid of chunks over all rows of a dataset, while sequences begin anywhere.
  * Rows of a chunk are chosen so that about 1 MiB is reached and, where the lengths allow it, the
  * grid falls on every start (gs_trace_chunk_rows). The writer holds the chunks that are not full
- * yet, at most two for each sequence side by side, and writes each chunk once, whole, when its last
- * row arrives, straight to the file.
+ * yet, at most two for each sequence side by side, and up to 32 MiB of full ones, which it writes,
+ * each once and whole, straight to the file while the next rows are copied.
  *
  * A kill. All space and all indexes exist before the first row, so that rows and rows_written are
  * plain writes in place: whatever the moment, the file opens. (With deflate the index has its full
  * size, and its entries change in place at a flush.) A flush brings data and index to the file,
- * then rows_written.
+ * then rows_written. The disk's space is taken at once, too, where the file system can: a disk that
+ * others fill meanwhile does not matter. (With deflate it is taken as rows are written.)
  *
  * A failed write. The error names dataset, path and errno. The writer is broken from then on, and
  * destroying it writes nothing; what had been flushed stays readable. A file without one flushed
@@ -115,9 +116,10 @@ enum gs_status gs_trace_append_share_block(struct gs_trace_writer *writer, size_
                                            const struct gs_trace_block *block,
                                            struct gs_error *error);
 
-/* Everything in whole chunks becomes safe: data, then rows_written, then flush. */
+/* Everything in whole chunks is written and becomes safe: data, then rows_written, then flush. */
 enum gs_status gs_trace_writer_flush(struct gs_trace_writer *writer, struct gs_error *error);
-/* The same, when 64 MiB were written or two seconds went by since the last. */
+/* The same when two seconds went by since the last; when 64 MiB were written, what is written
+ * becomes safe, and full chunks may wait on. */
 enum gs_status gs_trace_writer_flush_if_due(struct gs_trace_writer *writer, struct gs_error *error);
 
 /* Writes what is held back, rows_written, complete = 1 if every row of every dataset is there, and

@@ -162,6 +162,50 @@ static void chunks_go_to_their_places(void **state) {
     gs_h5_close(file, NULL);
 }
 
+/* Runs of whole chunks, each from a place of its own, whether the library writes them or not. */
+static void runs_of_chunks(void **state) {
+    (void)state;
+    gs_random_seed(&random_numbers, 6, "test/direct");
+    for (int n = 0; n < 60; n++) {
+        struct shape shape = {.type = GS_H5_F32,
+                              .rows = 1 + below(3000),
+                              .width = 1 + below(5),
+                              .deflate = n % 4 == 0 ? 1 : 0};
+        shape.chunk_rows = 1 + below(shape.rows < 20 ? shape.rows : 20);
+        const size_t chunks = (shape.rows + shape.chunk_rows - 1) / shape.chunk_rows;
+        const char *path = gs_scratch_path("runs.h5");
+        struct gs_h5 *file;
+        struct gs_h5_data *data = begin(path, &shape, &file);
+        if (n % 3) {
+            gs_assert_ok(gs_h5_flush(file, &error), &error);
+            gs_h5_data_locate(data);
+        }
+        for (size_t first = 0, count; first < chunks; first += count) {
+            const void *values[200];
+            count = 1 + below(chunks - first < 200 ? chunks - first : 200);
+            for (size_t i = 0; i < count; i++) {
+                float *one = gs_calloc(shape.chunk_rows * shape.width, sizeof *one);
+                fill(&shape, (first + i) * shape.chunk_rows, shape.chunk_rows, one);
+                values[i] = one;
+            }
+            gs_assert_ok(gs_h5_data_write_chunks(data, first, count, GS_H5_F32, values, &error),
+                         &error);
+            for (size_t i = 0; i < count; i++) gs_free((void *)(uintptr_t)values[i]);
+        }
+        gs_h5_data_close(data);
+        gs_assert_ok(gs_h5_close(file, &error), &error);
+        gs_assert_ok(gs_h5_open(path, &file, &error), &error);
+        gs_assert_ok(gs_h5_data_open(file, "a/rows", &data, &error), &error);
+        float *values = gs_calloc(shape.rows * shape.width, sizeof *values);
+        gs_assert_ok(gs_h5_data_f32(data, 0, shape.rows, values, &error), &error);
+        for (size_t i = 0; i < shape.rows * shape.width; i++)
+            assert_true(values[i] == (float)(i % 2000) - 7);
+        gs_free(values);
+        gs_h5_data_close(data);
+        gs_h5_close(file, NULL);
+    }
+}
+
 /* A file is not read past its end: the dataset then has holes, and the library says so. */
 static void files_that_end_early(void **state) {
     (void)state;
@@ -294,11 +338,9 @@ static void circles(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_in_every_shape),
-        cmocka_unit_test(chunks_go_to_their_places),
-        cmocka_unit_test(files_that_end_early),
-        cmocka_unit_test(damaged_indexes),
-        cmocka_unit_test(circles),
+        cmocka_unit_test(rows_in_every_shape), cmocka_unit_test(chunks_go_to_their_places),
+        cmocka_unit_test(runs_of_chunks),      cmocka_unit_test(files_that_end_early),
+        cmocka_unit_test(damaged_indexes),     cmocka_unit_test(circles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct gs_error error;
@@ -281,6 +282,32 @@ static void planned_size(void **state) {
     made_destroy(made);
 }
 
+/* The disk's space is taken before the first row; not with deflate, where nobody knows how much. */
+static void space_is_taken_at_once(void **state) {
+    (void)state;
+    const size_t lengths[] = {4000};
+    for (int deflate = 0; deflate < 2; deflate++) {
+        struct gs_random random;
+        gs_random_seed(&random, 1, "test/space");
+        struct made *made = made_create(lengths, 1, 200, 2, &random);
+        made->plan.deflate = deflate;
+        const char *path = gs_scratch_path("space%d.h5", deflate);
+        struct gs_trace_writer *writer;
+        struct stat status;
+        gs_assert_ok(gs_trace_writer_create(path, false, &made->plan, &writer, &error), &error);
+        assert_int_equal(stat(path, &status), 0);
+        size_t taken = (size_t)status.st_blocks * 512, rows = 4000 * 200 * sizeof(float);
+        gs_trace_writer_abandon(writer, false);
+        made_destroy(made);
+        if (deflate) {
+            assert_true(taken < rows);
+        } else if (taken < rows) {
+            print_message("SKIP space_is_taken_at_once: the file system takes none ahead\n");
+            skip();
+        }
+    }
+}
+
 /* Chunks as they stand in the file. */
 static void chunks_in_the_file(void **state) {
     (void)state;
@@ -352,6 +379,49 @@ static void values_a_trace_may_not_hold(void **state) {
     made_destroy(made);
 }
 
+/* Of several bad values in a block that all threads share, the first sequence's is named, and the
+ * block's rows can be given again. */
+static void first_of_many_refused(void **state) {
+    (void)state;
+    enum { BATCH = 12, ROWS = 100, COLUMNS = 300 };
+    uint64_t start[BATCH + 1];
+    for (size_t i = 0; i <= BATCH; i++) start[i] = i * ROWS;
+    struct gs_trace_stream stream = {.name = "state", .width = COLUMNS, .dtype = "float32"};
+    struct gs_trace_plan plan = {
+        .sequences = BATCH, .start = start, .stream_count = 1, .streams = &stream};
+    float *values = gs_calloc(BATCH * ROWS * COLUMNS, sizeof *values);
+    const struct gs_trace_block block = {.batch = BATCH,
+                                         .rows = ROWS,
+                                         .values = values,
+                                         .batch_stride = ROWS * COLUMNS,
+                                         .stride = COLUMNS};
+    for (size_t i = 0; i < BATCH * ROWS * COLUMNS; i++) values[i] = (float)i;
+    for (int round = 0; round < 20; round++) {
+        const char *path = gs_scratch_path("many.h5");
+        struct gs_trace_writer *writer;
+        struct gs_trace *trace;
+        unlink(path);
+        gs_assert_ok(gs_trace_writer_create(path, false, &plan, &writer, &error), &error);
+        for (size_t b = 2; b < BATCH; b++) values[(b * ROWS + 7) * COLUMNS + b] = NAN;
+        gs_assert_error(gs_trace_append_state_block(writer, 0, &block, &error), GS_NUMERIC, &error,
+                        path, "state/state", "sequence 2", "step 7", "column 2");
+        for (size_t b = 2; b < BATCH; b++) {
+            size_t at = (b * ROWS + 7) * COLUMNS + b;
+            values[at] = (float)at;
+        }
+        gs_assert_ok(gs_trace_append_state_block(writer, 0, &block, &error), &error);
+        gs_assert_ok(gs_trace_writer_close(writer, &error), &error);
+        gs_assert_ok(gs_trace_open(path, &trace, &error), &error);
+        assert_true(gs_trace_info(trace)->complete);
+        float *read = gs_calloc(BATCH * ROWS * COLUMNS, sizeof *read);
+        gs_assert_ok(gs_trace_read_state(trace, 0, 0, BATCH * ROWS, read, &error), &error);
+        assert_memory_equal(read, values, BATCH * ROWS * COLUMNS * sizeof *read);
+        gs_free(read);
+        gs_trace_close(trace);
+    }
+    gs_free(values);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chunk_rows_of_known_shapes),
@@ -363,8 +433,10 @@ int main(void) {
         cmocka_unit_test(outputs_that_exist),
         cmocka_unit_test(too_little_space),
         cmocka_unit_test(planned_size),
+        cmocka_unit_test(space_is_taken_at_once),
         cmocka_unit_test(chunks_in_the_file),
         cmocka_unit_test(values_a_trace_may_not_hold),
+        cmocka_unit_test(first_of_many_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
