@@ -106,8 +106,8 @@ struct gs_kernels {
 
     /* ---- one head of one sequence's matrix memory: M (dk, dv) ------------------------------- */
 
-    /* diff = v - M' k; M <- decay M + strength k (x) diff; with q: read = M' q (new M); with
-     * squares: the sum of the new M's squares. diff may be v. */
+    /* diff = v - M' k; M <- decay M + strength k (x) diff; read = M' q (new M); squares, when not
+     * NULL: the sum of the new M's squares. diff may be v. */
     void (*memory_step)(float *M, size_t dk, size_t dv, const float *k, const float *v, float decay,
                         float strength, const float *q, float *diff, float *read, float *squares);
     /* read = M' q */

@@ -23,22 +23,18 @@ GS_INLINE lanes strip_step(size_t S, bool squares, float *M, size_t dk, size_t d
         sum[s] = fill(0);
     }
     for (size_t i = 0; i < dk; i++) {
-        const lanes key = fill(k[i]),
-                    query = fill(q ? q[i] : 0); /* before stores, not after each */
+        const lanes key = fill(k[i]), query = fill(q[i]); /* before stores, not after each */
         for (size_t s = 0; s < S; s++) {
             float *at = M + i * dv + s * GS_LANES;
-            lanes added = write[s] * key;
-            GS_IN_REGISTER(added); /* rounded by itself in every copy of this loop */
-            lanes updated = load(at) * decay + added;
+            lanes updated = load(at) * decay + write[s] * key;
             if (s * GS_LANES % LINE == 0)
                 __builtin_prefetch(at + dk * dv, 1, 2); /* the next head's */
             store(at, updated);
-            if (q) sum[s] += updated * query;
+            sum[s] += updated * query;
             if (squares) square[s % 2] += updated * updated;
         }
     }
-    if (q)
-        for (size_t s = 0; s < S; s++) store(read + s * GS_LANES, sum[s]);
+    for (size_t s = 0; s < S; s++) store(read + s * GS_LANES, sum[s]);
     return square[0] + square[1];
 }
 
@@ -53,10 +49,10 @@ static __attribute__((noinline)) float column_step(float *M, size_t dk, size_t d
     sum = 0;
     for (size_t i = 0; i < dk; i++) {
         M[i * dv] = M[i * dv] * decay + write * k[i];
-        if (q) sum += M[i * dv] * q[i];
+        sum += M[i * dv] * q[i];
         squares += M[i * dv] * M[i * dv];
     }
-    if (q) *read = sum;
+    *read = sum;
     return squares;
 }
 
@@ -68,13 +64,12 @@ GS_INLINE float head_step(bool squares, float *M, size_t dk, size_t dv, const fl
     size_t j = 0;
     for (; j + STRIP * GS_LANES <= dv; j += STRIP * GS_LANES)
         total += strip_step(STRIP, squares, M + j, dk, dv, k, v + j, decay, strength, q, diff + j,
-                            q ? read + j : NULL);
+                            read + j);
     for (; j + GS_LANES <= dv; j += GS_LANES)
-        total += strip_step(1, squares, M + j, dk, dv, k, v + j, decay, strength, q, diff + j,
-                            q ? read + j : NULL);
+        total +=
+            strip_step(1, squares, M + j, dk, dv, k, v + j, decay, strength, q, diff + j, read + j);
     for (; j < dv; j++)
-        rest +=
-            column_step(M + j, dk, dv, k, v[j], decay, strength, q, diff + j, q ? read + j : NULL);
+        rest += column_step(M + j, dk, dv, k, v[j], decay, strength, q, diff + j, read + j);
     return squares ? sum_lanes(total) + rest : 0;
 }
 
