@@ -106,18 +106,19 @@ static bool fits_behind(const struct parts *parts, uint64_t address, size_t byte
 int gs_direct_write_chunks(const struct gs_direct *direct, size_t first, size_t rows,
                            const void *const *from) {
     struct parts parts = {.count = 0};
-    int failed = 0;
-    for (size_t i = 0; failed == 0 && rows > 0; i++) {
+    for (size_t i = 0; rows > 0; i++) {
         size_t count = rows < direct->chunk_rows ? rows : direct->chunk_rows;
         size_t bytes = count * direct->row_bytes;
         uint64_t address = direct->address[first + i];
-        if (parts.count && !fits_behind(&parts, address, bytes))
-            failed = write_parts(direct->file, &parts);
+        if (parts.count && !fits_behind(&parts, address, bytes)) {
+            int failed = write_parts(direct->file, &parts);
+            if (failed) return failed;
+        }
         if (parts.count == 0) parts.address = address;
         /* pwritev only reads */
         parts.list[parts.count++] = (struct iovec){(void *)(uintptr_t)from[i], bytes};
         parts.bytes += bytes;
         rows -= count;
     }
-    return failed || parts.count == 0 ? failed : write_parts(direct->file, &parts);
+    return write_parts(direct->file, &parts);
 }

@@ -70,6 +70,11 @@ static void register_references(void) {
     H5Tclose(text);
 }
 
+/* In a library that is made for threads each has its own stack of errors, which it prints. */
+static void stop_printing(void) {
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
 /* Printing off, exit handler off, no filter plug-ins from the environment. */
 static void start_library(void) {
     static bool started;
@@ -77,7 +82,7 @@ static void start_library(void) {
     started = true;
     H5dont_atexit();
     H5open();
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    stop_printing();
     H5PLset_loading_state(0);
     register_references();
 }
@@ -1327,6 +1332,7 @@ static enum gs_status transfer(const struct gs_h5_data *data, size_t first, size
     enum gs_status status = check_rows(data, first, rows, error);
     if (status != GS_OK || rows == 0 || data->shape.row == 0) return status;
     struct selection selection;
+    stop_printing(); /* any thread may come here */
     bool good = select_rows(data, first, rows, &selection);
     if (good && to)
         good = H5Dread(data->id, memory, selection.memory, selection.file, H5P_DEFAULT, to) >= 0;

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FLUSH_BYTES = 64 * 1024 * 1024, FLUSH_SECONDS = 2 };
@@ -33,11 +34,7 @@ static enum gs_status check_plan(const struct gs_trace_plan *plan, struct gs_err
     return GS_OK;
 }
 
-/* For the sequences from `first` on. */
-static enum gs_status check_space(const char *path, const struct gs_trace_plan *plan, size_t first,
-                                  struct gs_error *error) {
-    size_t needed = gs_trace_bytes(plan);
-    if (first > 0) needed = needed / plan->sequences * (plan->sequences - first);
+static enum gs_status compare_space(const char *path, size_t needed, struct gs_error *error) {
     uint64_t available = 0;
     enum gs_status status = gs_free_space(path, &available, error);
     if (status != GS_OK || needed <= available) return status;
@@ -48,6 +45,20 @@ static enum gs_status check_space(const char *path, const struct gs_trace_plan *
     gs_error_next(error,
                   "record fewer rows or streams, or states in 16 bits (--dtype f16 or bf16)");
     return GS_IO;
+}
+
+/* For the sequences from `first` on of a trace that is there, and has taken space for some of them.
+ * Without deflate its size is that of the whole: the plan's is a little more. */
+static enum gs_status check_space_left(const char *path, const struct gs_trace_plan *plan,
+                                       size_t first, struct gs_error *error) {
+    struct stat file;
+    if (stat(path, &file) != 0) return gs_fail_errno(error, errno, "asking for a size", path);
+    const size_t size = (size_t)file.st_size, taken = (size_t)file.st_blocks * 512;
+    size_t all = gs_trace_bytes(plan);
+    if (!plan->deflate && size < all && size > all / 2) all = size;
+    const size_t before = first > 0 ? all - all / plan->sequences * (plan->sequences - first) : 0;
+    const size_t had = taken > before ? taken : before;
+    return compare_space(path, all > had ? all - had : 0, error);
 }
 
 /* The file begins beside its place, under a name that later runs sweep: without force it moves
@@ -230,10 +241,14 @@ static enum gs_status allocate(struct gs_trace_writer *writer, const struct gs_t
     return GS_OK;
 }
 
-/* The index is on disk now, and will not change. Nor does the size, but with deflate. */
-static enum gs_status settle(struct gs_trace_writer *writer, const struct gs_trace_plan *plan,
-                             struct gs_error *error) {
+/* The index is on disk now, and will not change. */
+static void locate_lanes(struct gs_trace_writer *writer) {
     for (size_t i = 0; i < writer->lane_count; i++) gs_column_locate(writer->lanes[i].column);
+}
+
+/* The file has its size now, but with deflate. */
+static enum gs_status reserve(const struct gs_trace_writer *writer,
+                              const struct gs_trace_plan *plan, struct gs_error *error) {
     return plan->deflate ? GS_OK : gs_h5_reserve(writer->h5, error);
 }
 
@@ -243,7 +258,8 @@ static enum gs_status fill_file(struct gs_trace_writer *writer, const struct gs_
     if (status == GS_OK) status = write_sequences(writer, plan, error);
     if (status == GS_OK) status = add_lanes(writer, plan, error);
     if (status == GS_OK) status = gs_h5_flush(writer->h5, error);
-    if (status == GS_OK) status = settle(writer, plan, error);
+    if (status == GS_OK) status = reserve(writer, plan, error);
+    if (status == GS_OK) locate_lanes(writer);
     if (status == GS_IO) writer->broken = true;
     return status;
 }
@@ -290,7 +306,7 @@ enum gs_status gs_trace_writer_create(const char *path, bool force,
     if (!created) return gs_fail_memory(error, sizeof *created, "a trace writer");
     status = allocate(created, plan, error);
     if (status == GS_OK) status = choose_file(created, path, force, error);
-    if (status == GS_OK) status = check_space(path, plan, 0, error);
+    if (status == GS_OK) status = compare_space(path, gs_trace_bytes(plan), error);
     if (status == GS_OK) {
         status = gs_h5_create(created->file, &created->h5, error);
         if (status != GS_OK)
@@ -343,10 +359,12 @@ static enum gs_status open_old(struct gs_trace_writer *writer, const struct gs_t
     if (status == GS_OK)
         status = gs_h5_data_open(writer->h5, "sequence/rows_written", &writer->rows_written, error);
     if (status == GS_OK) status = add_lanes(writer, plan, error);
+    if (status == GS_OK) status = reserve(writer, plan, error); /* or nothing is undone */
     if (status != GS_OK) return status;
     *first = last_border(writer, unfinished);
     status = start_from(writer, *first, error);
-    return status == GS_OK ? settle(writer, plan, error) : status;
+    if (status == GS_OK) locate_lanes(writer);
+    return status;
 }
 
 enum gs_status gs_trace_writer_resume(const char *path, const struct gs_trace_plan *plan,
@@ -363,7 +381,7 @@ enum gs_status gs_trace_writer_resume(const char *path, const struct gs_trace_pl
     opened->file = gs_strdup(path);
     if (status == GS_OK && (!opened->path || !opened->file))
         status = gs_fail_memory(error, strlen(path), "a path");
-    if (status == GS_OK) status = check_space(path, plan, *first, error);
+    if (status == GS_OK) status = check_space_left(path, plan, *first, error);
     if (status == GS_OK) status = open_old(opened, plan, *first, first, error);
     opened->flushed_at = time(NULL);
     if (status != GS_OK) {

@@ -5,8 +5,11 @@
 #include "probes/trace/hdf5_file.h"
 #include "tests/support/support.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static struct gs_error error;
@@ -206,6 +209,32 @@ static void runs_of_chunks(void **state) {
     }
 }
 
+/* More chunks than one call takes, into a file that may not grow so far. */
+static void a_failed_run_of_chunks(void **state) {
+    (void)state;
+    enum { CHUNKS = 200 };
+    struct shape shape = {.type = GS_H5_F32, .rows = CHUNKS, .width = 1000, .chunk_rows = 1};
+    const char *path = gs_scratch_path("failed.h5");
+    struct gs_h5 *file;
+    struct gs_h5_data *data = begin(path, &shape, &file);
+    const void *values[CHUNKS];
+    float *one = gs_calloc(shape.width, sizeof *one);
+    for (size_t i = 0; i < CHUNKS; i++) values[i] = one;
+    gs_assert_ok(gs_h5_flush(file, &error), &error);
+    gs_h5_data_locate(data);
+    struct rlimit before, limit = {4096, RLIM_INFINITY};
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit.rlim_max = before.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    enum gs_status status = gs_h5_data_write_chunks(data, 0, CHUNKS, GS_H5_F32, values, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    gs_assert_error(status, GS_IO, &error, path, "a/rows", strerror(EFBIG));
+    gs_free(one);
+    gs_h5_data_close(data);
+    gs_h5_close(file, NULL);
+}
+
 /* A file is not read past its end: the dataset then has holes, and the library says so. */
 static void files_that_end_early(void **state) {
     (void)state;
@@ -338,9 +367,13 @@ static void circles(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_in_every_shape), cmocka_unit_test(chunks_go_to_their_places),
-        cmocka_unit_test(runs_of_chunks),      cmocka_unit_test(files_that_end_early),
-        cmocka_unit_test(damaged_indexes),     cmocka_unit_test(circles),
+        cmocka_unit_test(rows_in_every_shape),
+        cmocka_unit_test(chunks_go_to_their_places),
+        cmocka_unit_test(runs_of_chunks),
+        cmocka_unit_test(a_failed_run_of_chunks),
+        cmocka_unit_test(files_that_end_early),
+        cmocka_unit_test(damaged_indexes),
+        cmocka_unit_test(circles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,9 @@
 #include "probes/trace/narrow.h"
 #include "tests/support/support.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -358,6 +360,35 @@ static void holes_are_seen(void **state) {
     gs_h5_close(file, NULL);
 }
 
+/* Nothing is printed about a failure, whichever thread meets it. */
+static void failures_in_another_thread(void **state) {
+    (void)state;
+    const char *path, *said = gs_scratch_path("said.txt");
+    struct gs_h5 *file = create("thread.h5", &path);
+    const size_t rows = 4;
+    const uint64_t numbers[4] = {1, 2, 3, 4};
+    struct gs_h5_data *data;
+    struct stat printed;
+    enum gs_status status = GS_OK;
+    gs_assert_ok(gs_h5_write(file, "numbers", GS_H5_U64, 1, &rows, numbers, &error), &error);
+    file = reopen(file, path); /* to read only: a write fails */
+    gs_assert_ok(gs_h5_data_open(file, "numbers", &data, &error), &error);
+    int kept = dup(STDERR_FILENO), to = open(said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(kept >= 0 && to >= 0 && dup2(to, STDERR_FILENO) >= 0);
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == omp_get_num_threads() - 1)
+        status = gs_h5_data_write(data, 0, rows, GS_H5_U64, numbers, &error);
+    fflush(stderr);
+    assert_true(dup2(kept, STDERR_FILENO) >= 0);
+    close(kept);
+    close(to);
+    gs_assert_error(status, GS_IO, &error, path, "numbers", "no write intent");
+    assert_int_equal(stat(said, &printed), 0);
+    assert_int_equal(printed.st_size, 0);
+    gs_h5_data_close(data);
+    gs_h5_close(file, NULL);
+}
+
 /* A lock that somebody else holds: the words say what to do. */
 static void locked_files(void **state) {
     (void)state;
@@ -394,6 +425,7 @@ int main(void) {
         cmocka_unit_test(truncated_files),
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(holes_are_seen),
+        cmocka_unit_test(failures_in_another_thread),
         cmocka_unit_test(locked_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -306,7 +306,8 @@ static void expect_full_disk(const char *path) {
 }
 
 /* Space is there when recording begins, and taken by somebody else meanwhile. The rows of a plain
- * file have their space from the beginning; those of a deflated one take it as they are written. */
+ * file have their space from the beginning, also when it is killed and resumed; those of a deflated
+ * one take it as they are written. */
 static void disk_that_fills(void **state) {
     (void)state;
     char *folder = keep(gs_scratch_path("small")), *ids = make_ids();
@@ -325,12 +326,18 @@ static void disk_that_fills(void **state) {
         for (int tries = 0; tries < 10000 && !gs_path_exists(path); tries++) wait_seconds(1e-3);
         wait_seconds(seconds_of[choice] * n / 40);
         fill_disk(filler, (size_t)16 << 20, 0);
+        if (n % 4 == 0) {
+            kill(child, SIGKILL);
+            wait_for_child(child);
+            child = start_child(path, ids, choice);
+        }
         int status = wait_for_child(child);
         assert_true(WIFEXITED(status));
         if (choice == DEFLATED && WEXITSTATUS(status) == FAILED) {
             failures++;
             expect_full_disk(path);
         } else {
+            if (WEXITSTATUS(status) != 0) print_error("%s\n", what_was_said());
             assert_int_equal(WEXITSTATUS(status), 0);
         }
         if (gs_path_exists(path)) check(path, choice);
