@@ -322,6 +322,27 @@ static void check_squares(const struct gs_kernels *k, size_t dk, size_t dv, cons
     free(again);
 }
 
+/* What becomes of a column does not depend on where it stands, as the bits of a model should not on
+ * the compiler's choice of what to add in one step. */
+static void check_equal_columns(const struct gs_kernels *k, bool squares) {
+    enum { ROWS = 7, COLUMNS = 80 }; /* of vectors of 16: a strip of four and one */
+    float M[ROWS * COLUMNS], key[ROWS], query[ROWS], value[COLUMNS], out[COLUMNS], sum;
+    fill(M, ROWS * COLUMNS, 1), fill(key, ROWS, 1), fill(query, ROWS, 1), fill(value, 1, 1);
+    for (size_t j = 1; j < COLUMNS; j++) {
+        value[j] = value[0];
+        for (size_t i = 0; i < ROWS; i++) M[i * COLUMNS + j] = M[i * COLUMNS];
+    }
+    for (int step = 0; step < 20; step++) {
+        k->memory_step(M, ROWS, COLUMNS, key, value, 0.97f, 0.3f, query, value, out,
+                       squares ? &sum : NULL);
+        for (size_t j = 1; j < COLUMNS; j++) {
+            for (size_t i = 0; i < ROWS; i++)
+                assert_memory_equal(M + i * COLUMNS + j, M + i * COLUMNS, sizeof *M);
+            assert_memory_equal(out + j, out, sizeof *out);
+        }
+    }
+}
+
 static void check_memory_shape(const struct gs_kernels *k, size_t dk, size_t dv) {
     const size_t size = dk * dv, inputs = size + 2 * dk + dv + 2, outputs = size + dv;
     float *x = calloc(inputs, sizeof *x), *dy = calloc(outputs, sizeof *dy);
@@ -427,6 +448,8 @@ static void check_memory(const struct gs_kernels *k, size_t n) {
     if (n > 48) return;
     check_past(k, 1 + n % 7, n);
     check_past(k, n, 1 + n % 9);
+    check_equal_columns(k, false);
+    check_equal_columns(k, true);
     check_memory_shape(k, 1 + n % 7, n);
     check_memory_shape(k, n, 1 + n % 9);
 }
