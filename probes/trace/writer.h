@@ -98,7 +98,8 @@ enum gs_status gs_trace_append_nll(struct gs_trace_writer *writer, size_t sequen
 
 /* The same for `batch` sequences side by side, first … first + batch - 1, by all threads: counts[b]
  * rows (NULL: `rows` of each) of sequence first + b, row r at values + b * batch_stride +
- * r * stride. */
+ * r * stride. After an error some of the block's rows may be in, unless no sequence had more than
+ * gs_trace_chunk_rows of them. */
 struct gs_trace_block {
     size_t first, batch, rows;
     const size_t *counts;
