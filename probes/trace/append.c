@@ -1,5 +1,4 @@
 /* Rows that arrive: is there room for them, and where do they belong? */
-#include "core/base/memory.h"
 #include "probes/trace/intake.h"
 
 #include <string.h>
