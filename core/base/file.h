@@ -68,6 +68,10 @@ void gs_output_abandon(struct gs_output *out);
  */
 enum gs_status gs_output_check(const char *path, bool force, struct gs_error *error);
 
+/* Is this the name (no path) of a temporary: of an output being written, or that a killed process
+ * left? */
+bool gs_output_is_temporary(const char *name);
+
 /* The whole of `bytes` to `path` through a gs_output. */
 enum gs_status gs_file_write(const char *path, bool force, const void *bytes, size_t size,
                              struct gs_error *error);

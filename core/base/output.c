@@ -26,9 +26,15 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+static const char mark[] = ".gpnscope-";
+
 /* What all temporaries of `path` begin with: ".name.gpnscope-". */
 static void temporary_prefix(const char *path, char *prefix, size_t size) {
-    snprintf(prefix, size, ".%.*s.gpnscope-", NAME_KEPT, base_name(path));
+    snprintf(prefix, size, ".%.*s%s", NAME_KEPT, base_name(path), mark);
+}
+
+bool gs_output_is_temporary(const char *name) {
+    return name[0] == '.' && strstr(name, mark);
 }
 
 static void sweep_one(const char *path) {

@@ -78,16 +78,26 @@ static enum gs_status check_folder(const char *path, struct gs_error *error) {
     return status;
 }
 
-static enum gs_status check_target(const char *path, bool force, struct gs_error *error) {
+/* Files in the folder, but for what a process that was killed before its first file left. */
+static enum gs_status count_files(const char *folder, size_t *files, struct gs_error *error) {
     char **names;
+    size_t count;
+    enum gs_status status = gs_folder_list(folder, &names, &count, error);
+    if (status != GS_OK) return status;
+    *files = 0;
+    for (size_t i = 0; i < count; i++) *files += !gs_output_is_temporary(names[i]);
+    gs_free_names(names, count);
+    return GS_OK;
+}
+
+static enum gs_status check_target(const char *path, bool force, struct gs_error *error) {
     size_t count;
     if (!gs_path_is_folder(path)) {
         enum gs_status status = gs_output_check(path, force, error);
         return status == GS_OK ? check_folder(path, error) : status;
     }
-    enum gs_status status = gs_folder_list(path, &names, &count, error);
+    enum gs_status status = count_files(path, &count, error);
     if (status != GS_OK) return status;
-    gs_free_names(names, count);
     if (count > 0 && !force) {
         gs_fail(error, GS_EXISTS, "the output exists already and is not empty");
         gs_error_where(error, "%s", path);

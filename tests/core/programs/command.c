@@ -366,6 +366,12 @@ static void test_outputs(void **state) {
     expect_code(0);
     RUN("outputs", "-o", empty, "--csv", gs_scratch_path("empty/"));
     expect_code(0);
+    gs_scratch_file("empty/.run_0.safetensors.gpnscope-12-0", "x", 1); /* of a killed process */
+    RUN("outputs", "-o", empty);
+    expect_code(0);
+    gs_scratch_file("empty/.gpnscope", "x", 1);
+    RUN("outputs", "-o", empty);
+    expect_code(3);
     RUN("outputs", "--json", folder, "--force");
     expect_code(3);
     expect_word(child.stderr_text, "a folder");
