@@ -47,7 +47,7 @@ static enum gs_status append_ids(struct gs_trace_writer *writer, size_t sequence
         ids += granted;
         count -= granted;
     }
-    while (status == GS_OK && gs_column_full_bytes(lane->column) >= GS_TRACE_RUN_BYTES)
+    while (status == GS_OK && gs_column_full_bytes(lane->column) >= GS_COLUMN_RUN_BYTES)
         status = gs_trace_write_some(writer, lane, error);
     return status;
 }

@@ -4,10 +4,7 @@
 
 #include <string.h>
 
-enum {
-    RUN = 64,              /* chunks written at a time, */
-    RUN_BYTES = 512 * 1024 /* or about so many bytes: the system is slow with more */
-};
+enum { RUN = 64 }; /* chunks written at a time */
 
 struct chunk {
     struct chunk *next, *previous; /* in its list */
@@ -238,7 +235,7 @@ size_t gs_column_full_bytes(const struct gs_column *column) {
 static size_t find_run(const struct gs_column *column, struct chunk *run[RUN]) {
     size_t bytes = 0, count = 0;
     struct chunk *chunk = is_empty(&column->full) ? NULL : column->full.next;
-    while (chunk && is_full(column, chunk) && count < RUN && bytes < RUN_BYTES) {
+    while (chunk && is_full(column, chunk) && count < RUN && bytes < GS_COLUMN_RUN_BYTES) {
         bytes += chunk->filled * row_bytes(column);
         run[count++] = chunk;
         chunk = column->at[chunk->index + 1];
@@ -279,18 +276,14 @@ size_t gs_column_first_held(const struct gs_column *column, size_t first, size_t
     return first_of(column, &column->full, first, first_of(column, &column->growing, first, end));
 }
 
-/* Rows that did not come are zero. */
-static void fill_up(struct gs_column *column, struct chunk *chunk) {
-    const size_t rows = chunk_size(column, chunk->index), bytes = row_bytes(column);
-    for (size_t row = 0; row < rows; row++)
-        if (!chunk->there[row]) memset(chunk->bytes + row * bytes, 0, bytes);
-    chunk->filled = rows;
-    add_full(column, chunk);
-}
-
-enum gs_status gs_column_drain(struct gs_column *column, struct gs_error *error) {
-    enum gs_status status = GS_OK;
-    while (!is_empty(&column->growing)) fill_up(column, column->growing.next);
-    while (status == GS_OK && column->full_rows > 0) status = gs_column_write_some(column, error);
-    return status;
+void gs_column_fill_up(struct gs_column *column) {
+    const size_t bytes = row_bytes(column);
+    while (!is_empty(&column->growing)) {
+        struct chunk *chunk = column->growing.next;
+        size_t rows = chunk_size(column, chunk->index);
+        for (size_t row = 0; row < rows; row++)
+            if (!chunk->there[row]) memset(chunk->bytes + row * bytes, 0, bytes);
+        chunk->filled = rows;
+        add_full(column, chunk);
+    }
 }

@@ -41,11 +41,13 @@ void *gs_column_room(struct gs_column *column, size_t row, size_t rows, size_t *
 void gs_column_filled(struct gs_column *column, size_t row, size_t rows);
 /* Of the chunks that are full and not yet written. */
 size_t gs_column_full_bytes(const struct gs_column *column);
-/* Write the chunk that has been full longest, and those behind it, up to about half a MiB. */
+/* Write the chunk that has been full longest, and those behind it, up to about so many bytes: the
+ * system is slow with more in a call, and with less. */
+enum { GS_COLUMN_RUN_BYTES = 512 * 1024 };
 enum gs_status gs_column_write_some(struct gs_column *column, struct gs_error *error);
 /* The first row of [first, end) that is in a chunk not yet written; `end` when there is none. */
 size_t gs_column_first_held(const struct gs_column *column, size_t first, size_t end);
-/* Write everything, also chunks that are not full (what is missing in them is zero). */
-enum gs_status gs_column_drain(struct gs_column *column, struct gs_error *error);
+/* No more rows come: all chunks become full, with zeros for what is missing. */
+void gs_column_fill_up(struct gs_column *column);
 
 #endif

@@ -28,9 +28,8 @@ struct intake {
     struct gs_trace_lane *lane;
     size_t stride; /* of rows, in floats */
     struct piece *pieces;
-    size_t count, limit;
+    size_t count;
     size_t next; /* piece to copy */
-    int writing; /* by a thread */
     enum gs_status status;
     size_t failed; /* the first piece that failed; `count` when a write did */
     struct gs_error error;
@@ -129,41 +128,33 @@ static enum gs_status copy_piece(const struct intake *in, const struct piece *pi
     return narrow ? copy_narrow(in, piece, error) : copy_floats(in, piece, error);
 }
 
-static enum gs_status add_piece(struct intake *in, const struct piece *piece,
-                                struct gs_error *error) {
-    if (in->count == in->limit) {
-        size_t limit = in->limit ? 2 * in->limit : 64;
-        struct piece *pieces = gs_calloc(limit, sizeof *pieces);
-        if (!pieces) return gs_fail_memory(error, limit * sizeof *pieces, "rows of the trace");
-        if (in->count) memcpy(pieces, in->pieces, in->count * sizeof *pieces);
-        gs_free(in->pieces);
-        in->pieces = pieces;
-        in->limit = limit;
-    }
-    in->pieces[in->count++] = *piece;
-    return GS_OK;
+static size_t row_bytes(const struct gs_column *column) {
+    return gs_column_width(column) * gs_column_element(column);
 }
 
-/* The next `count` rows of a sequence, cut at the chunks' borders and to a size that several
- * threads can share. */
+/* Rows of a piece at most: a size that several threads can share. */
+static size_t piece_rows(const struct gs_column *column) {
+    return PIECE_BYTES / row_bytes(column) + 1;
+}
+
+/* The next `count` rows of a sequence, cut at the chunks' borders and to that size. */
 static enum gs_status cut(struct intake *in, size_t sequence, size_t count, const float *values,
                           struct gs_error *error) {
     struct gs_column *column = in->lane->column;
-    size_t bytes = gs_column_width(column) * gs_column_element(column);
-    size_t most = PIECE_BYTES / bytes + 1;
+    size_t most = piece_rows(column);
     uint64_t step = in->lane->next[sequence];
-    enum gs_status status = GS_OK;
-    while (status == GS_OK && count > 0) {
-        struct piece piece = {
+    while (count > 0) {
+        struct piece *piece = &in->pieces[in->count++];
+        *piece = (struct piece){
             sequence, (size_t)(in->writer->start[sequence] + step), 0, step, values, NULL};
-        piece.to = gs_column_room(column, piece.row, count < most ? count : most, &piece.count);
-        if (!piece.to) return gs_fail_memory(error, most * bytes, "a chunk of the trace");
-        status = add_piece(in, &piece, error);
-        count -= piece.count;
-        step += piece.count;
-        values += piece.count * in->stride;
+        piece->to = gs_column_room(column, piece->row, count < most ? count : most, &piece->count);
+        if (!piece->to)
+            return gs_fail_memory(error, most * row_bytes(column), "a chunk of the trace");
+        count -= piece->count;
+        step += piece->count;
+        values += piece->count * in->stride;
     }
-    return status;
+    return GS_OK;
 }
 
 /* ---- copying and writing ---- */
@@ -217,20 +208,9 @@ static void write_meanwhile(struct intake *in) {
     struct gs_error error;
     enum gs_status status = GS_OK;
     while (status == GS_OK && !all_taken(in) &&
-           gs_column_full_bytes(in->lane->column) >= GS_TRACE_RUN_BYTES)
+           gs_column_full_bytes(in->lane->column) >= GS_COLUMN_RUN_BYTES)
         status = gs_trace_write_some(in->writer, in->lane, &error);
     if (status != GS_OK) keep_failure(in, in->count, status, &error);
-}
-
-static void work_along(struct intake *in) {
-    int taken;
-#pragma omp atomic capture
-    {
-        taken = in->writing;
-        in->writing = 1;
-    }
-    if (!taken) write_meanwhile(in);
-    copy_pieces(in);
 }
 
 static size_t waiting_bytes(const struct gs_trace_writer *writer) {
@@ -259,11 +239,15 @@ static enum gs_status enter(struct intake *in, struct gs_error *error) {
 
 /* All pieces. */
 static enum gs_status take_pieces(struct intake *in, struct gs_error *error) {
-    size_t rows = 0, row_bytes = gs_column_width(in->lane->column) * sizeof(float);
+    size_t rows = 0, width = gs_column_width(in->lane->column);
     for (size_t i = 0; i < in->count; i++) rows += in->pieces[i].count;
-    bool many = in->count > 1 && rows * row_bytes >= PARALLEL_BYTES;
+    bool many = in->count > 1 && rows * width * sizeof(float) >= PARALLEL_BYTES;
 #pragma omp parallel if (many)
-    work_along(in);
+    {
+#pragma omp single nowait
+        write_meanwhile(in);
+        copy_pieces(in);
+    }
     if (in->status == GS_OK) return enter(in, error);
     if (error) *error = in->error;
     return in->status;
@@ -273,7 +257,11 @@ static enum gs_status take_pieces(struct intake *in, struct gs_error *error) {
 static enum gs_status take_slice(struct gs_trace_writer *writer, struct gs_trace_lane *lane,
                                  const struct gs_trace_block *block, size_t from, size_t most,
                                  struct gs_error *error) {
+    /* of a sequence at most: these rows are in no more than two chunks, each with a last piece */
+    const size_t pieces = most / piece_rows(lane->column) + 2, all = block->batch * pieces;
     struct intake in = {.writer = writer, .lane = lane, .stride = block->stride};
+    in.pieces = gs_calloc(all, sizeof *in.pieces);
+    if (!in.pieces) return gs_fail_memory(error, all * sizeof *in.pieces, "rows of the trace");
     enum gs_status status = GS_OK;
     for (size_t b = 0; status == GS_OK && b < block->batch; b++) {
         size_t count = gs_trace_rows_of(block, b);

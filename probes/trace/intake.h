@@ -7,8 +7,6 @@
 
 #include "probes/trace/trace_being_written.h"
 
-enum { GS_TRACE_RUN_BYTES = 512 * 1024 }; /* of full chunks: worth a call */
-
 /* The next rows of each sequence of the block, which have room. Errors as gs_trace_append_state;
  * GS_IO for a failed write, which breaks the writer. */
 enum gs_status gs_trace_take_in(struct gs_trace_writer *writer, struct gs_trace_lane *lane,
